@@ -8,6 +8,7 @@ namespace kith::python {
 namespace nb = nanobind;
 
 void bind_boxes(nb::module_& module);     ///< boxes and devices
+void bind_call(nb::module_& module);      ///< the arguments that calls share
 void bind_search(nb::module_& module);    ///< trees and nearest neighbors
 void bind_radius(nb::module_& module);    ///< neighbors within a radius
 void bind_groups(nb::module_& module);    ///< groups and their catalog

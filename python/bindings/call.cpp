@@ -1,5 +1,6 @@
 #include "call.hpp"
 
+#include "bindings.hpp"
 #include "numbers.hpp"
 #include "unlocked.hpp"
 
@@ -151,6 +152,8 @@ CallOptions call_options(nb::handle device, nb::handle threads, nb::object progr
     return options;
 }
 
+namespace {
+
 Engine engine_of(const std::string& name) {
     const std::optional<Engine> engine = engine_named(name);
     if (!engine) {
@@ -161,6 +164,39 @@ Engine engine_of(const std::string& name) {
         throw Error(ErrorKind::invalid_argument, "engine is '" + name + "'; it must be one of " + names);
     }
     return *engine;
+}
+
+} // namespace
+
+Call::Call(const nb::object& source, nb::handle box_or_periods, nb::handle device_or_none, nb::handle thread_count,
+           nb::object progress_or_none, const std::string& engine_name)
+    : CallOptions(call_options(device_or_none, thread_count, std::move(progress_or_none))), box(box_of(box_or_periods)),
+      engine(engine_of(engine_name)) {
+    if (nb::isinstance<Tree>(source)) {
+        tree_ = nb::cast<const Tree&>(source);
+    } else if (nb::try_cast(source, array_)) {
+        view_ = points_of(array_, "points");
+    } else {
+        throw nb::next_overload();
+    }
+    if (device_or_none.is_none()) {
+        device = memory();
+    }
+}
+
+void Call::require_host(const char* task) const {
+    python::require_host(memory(), tree_ ? "the tree is" : "points is", task);
+}
+
+std::optional<PointsView> queries_of(const std::optional<InputArray>& queries) {
+    return queries ? std::optional(points_of(*queries, "queries")) : std::nullopt;
+}
+
+void bind_call(nb::module_& module) {
+    nb::class_<Call>(module, "Call")
+        .def(nb::init<const nb::object&, nb::handle, nb::handle, nb::handle, nb::object, const std::string&>(),
+             nb::arg("source"), nb::arg("box").none(), nb::arg("device").none(), nb::arg("threads").none(),
+             nb::arg("progress").none(), nb::arg("engine") = "auto");
 }
 
 void run(const CallOptions& options, std::int64_t size, const std::function<void(const Execution&)>& work) {

@@ -6,15 +6,20 @@
 // a thread takes some tens of microseconds, so that a brief call runs on the calling thread.
 #pragma once
 
+#include "arrays.hpp"
+
 #include <kith/execution.hpp>
 #include <kith/neighbor_row.hpp>
 #include <kith/spanning_tree.hpp>
+#include <kith/tree.hpp>
 
 #include <nanobind/nanobind.h>
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
+#include <utility>
 
 namespace kith::python {
 
@@ -28,15 +33,56 @@ struct CallOptions {
         progress; ///< None, or a function of a stage's name and the fraction done; one that returns False cancels
 };
 
-/// From what Python says: None or a device's name ("cpu", "cuda", "cuda:1"), None or a number of threads.
+/// From Python's values: None or a device's name ("cpu", "cuda", "cuda:1"), None or a number of threads.
 [[nodiscard]] CallOptions call_options(nb::handle device, nb::handle threads, nb::object progress);
 
-/// The engine of a name: "auto", "tree", ...
-[[nodiscard]] Engine engine_of(const std::string& name);
+/// What all calls have in common, bound as Call: points or a tree, and where, how and by which engine the call runs.
+/// Keeps them alive.
+class Call : public CallOptions {
+public:
+    /// Without a device, the call runs where its points are. Throws nb::next_overload for a source of another type.
+    Call(const nb::object& source, nb::handle box_or_periods, nb::handle device_or_none, nb::handle thread_count,
+         nb::object progress_or_none, const std::string& engine_name);
+    Call(const Call&) = delete;
+    Call& operator=(const Call&) = delete;
+
+    [[nodiscard]] PointsOrTree points() const { return tree_ ? PointsOrTree(*tree_) : PointsOrTree(view_); }
+    /// Null: a tree.
+    [[nodiscard]] const InputArray* array() const noexcept { return tree_ ? nullptr : &array_; }
+    /// Throws unsupported for a source in the memory of a GPU, for a task ("the hierarchy is found") on the CPU only.
+    void require_host(const char* task) const;
+
+    Box box;
+    Engine engine = Engine::automatic;
+
+private:
+    [[nodiscard]] Device memory() const { return tree_ ? tree_->device() : view_.device(); }
+
+    std::optional<Tree> tree_;
+    InputArray array_;
+    PointsView view_;
+};
+
+[[nodiscard]] std::optional<PointsView> queries_of(const std::optional<InputArray>& queries);
 
 /// Runs `work`, which must not touch Python. `size` is about how many numbers it makes: what is small is brief. Throws
 /// what the work throws, or the exception that a signal's handler or the progress function raised.
 void run(const CallOptions& options, std::int64_t size, const std::function<void(const Execution&)>& work);
+
+/// Runs function(options), with the box, engine and execution of the call in the options, and returns its result.
+template <class Options, class Function>
+[[nodiscard]] auto answer(const Call& call, std::int64_t size, Options options, const Function& function) {
+    if constexpr (requires { options.box; }) {
+        options.box = call.box;
+        options.engine = call.engine;
+    }
+    std::optional<decltype(function(options))> result;
+    run(call, size, [&](const Execution& execution) {
+        options.execution = execution;
+        result.emplace(function(options));
+    });
+    return std::move(*result);
+}
 
 /// A UserWarning where a search has unresolved rows, or a spanning tree unresolved edges.
 void warn(const UnresolvedRows& rows);

@@ -6,11 +6,9 @@
 #include <kith/dbscan.hpp>
 
 #include <nanobind/stl/optional.h>
-#include <nanobind/stl/string.h>
 
 #include <optional>
-#include <string>
-#include <utility>
+#include <span>
 
 namespace kith::python {
 
@@ -27,42 +25,21 @@ std::span<std::uint8_t> flags_of(const OutputArray& flags, const Device& device)
     return {static_cast<std::uint8_t*>(flags.data_handle()), flags.size()};
 }
 
-void label(const OutputArray& labels, const std::optional<OutputArray>& is_core, const PointsOrTree& points, double eps,
-           std::int64_t min_samples, DbscanOptions options, const CallOptions& call) {
+void find_clusters(const Call& call, const OutputArray& labels, const std::optional<OutputArray>& is_core, double eps,
+                   std::int64_t min_samples, bool star) {
+    const PointsOrTree points = call.points();
     const std::span<std::int32_t> of_labels = labels_of(labels, call.device);
     const std::span<std::uint8_t> flags = is_core ? flags_of(*is_core, call.device) : std::span<std::uint8_t>();
-    run(call, points.count(), [&](const Execution& execution) {
-        options.execution = execution;
-        (void)dbscan_into(of_labels, flags, points, eps, min_samples, options);
+    (void)answer(call, points.count(), DbscanOptions{.star = star}, [&](const DbscanOptions& options) {
+        return dbscan_into(of_labels, flags, points, eps, min_samples, options);
     });
 }
 
 } // namespace
 
 void bind_dbscan(nb::module_& module) {
-    module.def(
-        "dbscan_points",
-        [](const OutputArray& labels, const std::optional<OutputArray>& is_core, const InputArray& points, double eps,
-           std::int64_t min_samples, bool star, nb::handle box, nb::handle device, nb::handle threads,
-           nb::object progress, const std::string& engine) {
-            label(labels, is_core, points_of(points, "points"), eps, min_samples,
-                  {.box = box_of(box), .star = star, .engine = engine_of(engine)},
-                  call_options(device, threads, std::move(progress)));
-        },
-        nb::arg("labels").noconvert(), nb::arg("is_core").none(), nb::arg("points"), nb::arg("eps"),
-        nb::arg("min_samples"), nb::arg("star"), nb::arg("box").none(), nb::arg("device").none(),
-        nb::arg("threads").none(), nb::arg("progress").none(), nb::arg("engine") = "auto");
-    module.def(
-        "dbscan_tree",
-        [](const OutputArray& labels, const std::optional<OutputArray>& is_core, const Tree& tree, double eps,
-           std::int64_t min_samples, bool star, nb::handle threads, nb::object progress, const std::string& engine) {
-            CallOptions call = call_options(nb::none(), threads, std::move(progress));
-            call.device = tree.device();
-            label(labels, is_core, tree, eps, min_samples, {.star = star, .engine = engine_of(engine)}, call);
-        },
-        nb::arg("labels").noconvert(), nb::arg("is_core").none(), nb::arg("tree"), nb::arg("eps"),
-        nb::arg("min_samples"), nb::arg("star"), nb::arg("threads").none(), nb::arg("progress").none(),
-        nb::arg("engine") = "auto");
+    module.def("find_clusters", find_clusters, nb::arg("call"), nb::arg("labels").noconvert(),
+               nb::arg("is_core").none(), nb::arg("eps"), nb::arg("min_samples"), nb::arg("star"));
 }
 
 } // namespace kith::python

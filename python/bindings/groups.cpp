@@ -21,47 +21,20 @@ namespace kith::python {
 
 namespace {
 
-FofSummary label_tree(const OutputArray& labels, const Tree& tree, double length, bool is_relative, nb::handle threads,
-                      nb::object progress, const std::string& engine) {
-    CallOptions options = call_options(nb::none(), threads, std::move(progress));
-    options.device = tree.device();
-    const std::span<std::int32_t> where = labels_of(labels, options.device);
-    FofSummary summary;
-    run(options, tree.size(), [&](const Execution& execution) {
-        summary = fof_into(where, tree, length_of(length, is_relative),
-                           {.engine = engine_of(engine), .execution = execution});
-    });
-    return summary;
+FofSummary find_groups(const Call& call, const OutputArray& labels, const LengthArgument& length,
+                       const PhaseSpaceArgument& phase_space) {
+    const PointsOrTree points = call.points();
+    const std::span<std::int32_t> where = labels_of(labels, call.device);
+    return answer(call, points.count(), FofOptions{.phase_space = phase_space_of(phase_space, call.device)},
+                  [&](const FofOptions& options) { return fof_into(where, points, length_of(length), options); });
 }
 
-FofSummary label_points(const OutputArray& labels, const InputArray& points, double length, bool is_relative,
-                        const std::optional<InputArray>& velocities, double psi, bool psi_is_relative,
-                        const std::optional<InputArray>& masses, nb::handle box, nb::handle device, nb::handle threads,
-                        nb::object progress, const std::string& engine) {
-    const PointsView view = points_of(points, "points");
-    const Box space = box_of(box);
-    const CallOptions options = call_options(device, threads, std::move(progress));
-    const std::span<std::int32_t> where = labels_of(labels, options.device);
-    const std::optional<PhaseSpace> phase_space =
-        phase_space_of(velocities, psi, psi_is_relative, masses, options.device);
-    FofSummary summary;
-    run(options, view.count(), [&](const Execution& execution) {
-        summary =
-            fof_into(where, view, length_of(length, is_relative),
-                     {.box = space, .engine = engine_of(engine), .execution = execution, .phase_space = phase_space});
-    });
-    return summary;
-}
-
-Catalog describe_groups(const OutputArray& labels, const FofSummary& summary, const InputArray& positions,
+/// Of points, not of a tree.
+Catalog describe_groups(const Call& call, const OutputArray& labels, const FofSummary& summary,
                         const std::optional<InputArray>& velocities, const std::optional<InputArray>& masses,
-                        double uniform_mass, const std::optional<InputArray>& types, std::int64_t min_members,
-                        nb::handle device, nb::handle threads, nb::object progress) {
-    const CallOptions call = call_options(device, threads, std::move(progress));
-    Particles particles;
-    particles.positions = points_of(positions, "points");
+                        double uniform_mass, const std::optional<InputArray>& types, std::int64_t min_members) {
+    Particles particles{.positions = call.points().points(), .uniform_mass = uniform_mass};
     const std::span<const std::int32_t> where = labels_of(labels, call.device);
-    particles.uniform_mass = uniform_mass;
     if (velocities) {
         particles.velocities = points_of(*velocities, "velocities");
     }
@@ -73,11 +46,8 @@ Catalog describe_groups(const OutputArray& labels, const FofSummary& summary, co
         require_reach(*types, call.device, "the array of types");
         particles.types = types_of(*types);
     }
-    Catalog found;
-    run(call, particles.positions.count(), [&](const Execution& execution) {
-        found = catalog(where, summary, particles, {.min_members = min_members, .execution = execution});
-    });
-    return found;
+    return answer(call, particles.positions.count(), CatalogOptions{.min_members = min_members},
+                  [&](const CatalogOptions& options) { return catalog(where, summary, particles, options); });
 }
 
 /// The numbers of a column as an array that views them.
@@ -170,20 +140,15 @@ void bind_groups(nb::module_& module) {
     }
     module.attr("catalog_columns") = table_of_columns();
 
-    module.def("label_tree", label_tree, nb::arg("labels").noconvert(), nb::arg("tree"), nb::arg("length"),
-               nb::arg("is_relative"), nb::arg("threads").none(), nb::arg("progress").none(),
-               nb::arg("engine") = "auto");
-    module.def("label_points", label_points, nb::arg("labels").noconvert(), nb::arg("points"), nb::arg("length"),
-               nb::arg("is_relative"), nb::arg("velocities").none(), nb::arg("psi"), nb::arg("psi_is_relative"),
-               nb::arg("masses").none(), nb::arg("box").none(), nb::arg("device").none(), nb::arg("threads").none(),
-               nb::arg("progress").none(), nb::arg("engine") = "auto");
+    module.def("find_groups", find_groups, nb::arg("call"), nb::arg("labels").noconvert(), nb::arg("length"),
+               nb::arg("phase_space").none());
     module.def(
         "b_of_overdensity",
         [](double overdensity, int dimension) { return LinkingLength::overdensity(overdensity, dimension).value(); },
         nb::arg("overdensity"), nb::arg("dimension"));
-    module.def("describe_groups", describe_groups, nb::arg("labels").noconvert(), nb::arg("groups"), nb::arg("points"),
+    module.def("describe_groups", describe_groups, nb::arg("call"), nb::arg("labels").noconvert(), nb::arg("groups"),
                nb::arg("velocities").none(), nb::arg("masses").none(), nb::arg("uniform_mass"), nb::arg("types").none(),
-               nb::arg("min_members"), nb::arg("device").none(), nb::arg("threads").none(), nb::arg("progress").none());
+               nb::arg("min_members"));
 }
 
 } // namespace kith::python

@@ -24,21 +24,12 @@ namespace {
 
 constexpr const char* this_call = "the hierarchy of groups is found";
 
-/// Runs function(execution) and returns its result.
-template <class Result, class Function>
-Result answer(std::int64_t points, nb::handle threads, nb::object progress, const Function& function) {
-    Result result;
-    run(call_options(nb::none(), threads, std::move(progress)), points,
-        [&](const Execution& execution) { result = function(execution); });
-    return result;
-}
-
-Hierarchy hierarchy_of(const PointsOrTree& points, SpanningTreeOptions options, nb::handle threads,
-                       nb::object progress) {
-    Hierarchy found = answer<Hierarchy>(points.count(), threads, std::move(progress), [&](const Execution& execution) {
-        options.execution = execution;
-        return hierarchy(points, options);
-    });
+Hierarchy hierarchy_of(const Call& call, const LengthArgument& length, const PhaseSpaceArgument& phase_space) {
+    call.require_host(this_call);
+    const PointsOrTree points = call.points();
+    Hierarchy found =
+        answer(call, points.count(), SpanningTreeOptions{.phase_space = phase_space_at(phase_space, length)},
+               [&](const SpanningTreeOptions& options) { return hierarchy(points, options); });
     warn(found.spanning_tree().unresolved);
     return found;
 }
@@ -109,11 +100,16 @@ void restore_hierarchy(Hierarchy& uninitialized, const nb::dict& state) {
     new (&uninitialized) Hierarchy(hierarchy(tree_of(state)));
 }
 
+std::vector<LinkingLength> lengths_of(const std::vector<double>& lengths, bool are_relative) {
+    std::vector<LinkingLength> linking_lengths;
+    std::transform(lengths.begin(), lengths.end(), std::back_inserter(linking_lengths),
+                   [&](double length) { return length_of(length, are_relative); });
+    return linking_lengths;
+}
+
 /// The ladder of a stored tree.
 FofLadder restored_ladder(const nb::dict& state, const std::vector<double>& lengths, std::int64_t min_members) {
-    std::vector<LinkingLength> linking_lengths;
-    std::transform(lengths.begin(), lengths.end(), std::back_inserter(linking_lengths), LinkingLength::absolute);
-    return fof_ladder(tree_of(state), linking_lengths, {.min_members = min_members});
+    return fof_ladder(tree_of(state), lengths_of(lengths, false), {.min_members = min_members});
 }
 
 /// SciPy's matrix, in memory of its own.
@@ -126,25 +122,34 @@ nb::object linkage(const Hierarchy& hierarchy) {
     return nb::cast(nb::ndarray<nb::numpy, double>(values, {rows, 4}, owner));
 }
 
-FofSummary cut(const OutputArray& labels, const Hierarchy& hierarchy, double length, bool is_relative,
-               nb::handle threads, nb::object progress) {
+FofSummary cut(const OutputArray& labels, const Hierarchy& hierarchy, const LengthArgument& length, nb::handle threads,
+               nb::object progress) {
     const std::span<std::int32_t> where = labels_of(labels, {});
-    const LinkingLength at = length_of(length, is_relative);
-    return answer<FofSummary>(std::ssize(where), threads, std::move(progress), [&](const Execution& execution) {
-        return fof_into(where, hierarchy.spanning_tree(), at, execution);
+    FofSummary found;
+    run(call_options(nb::none(), threads, std::move(progress)), std::ssize(where), [&](const Execution& execution) {
+        found = fof_into(where, hierarchy.spanning_tree(), length_of(length), execution);
     });
+    return found;
 }
 
-/// Of points, a tree or a spanning tree.
-template <class Points>
-FofLadder ladder_of(const Points& points, std::int64_t count, const std::vector<double>& lengths, bool are_relative,
-                    const Box& box, std::int64_t min_members, nb::handle threads, nb::object progress) {
-    std::vector<LinkingLength> linking_lengths;
-    std::transform(lengths.begin(), lengths.end(), std::back_inserter(linking_lengths),
-                   [&](double length) { return length_of(length, are_relative); });
-    return answer<FofLadder>(count, threads, std::move(progress), [&](const Execution& execution) {
-        return fof_ladder(points, linking_lengths, {.box = box, .min_members = min_members, .execution = execution});
-    });
+FofLadder ladder_of(const Call& call, const std::vector<double>& lengths, bool are_relative, std::int64_t min_members) {
+    call.require_host(this_call);
+    const PointsOrTree points = call.points();
+    return answer(call, points.count(), FofLadderOptions{.min_members = min_members},
+                  [&, at = lengths_of(lengths, are_relative)](const FofLadderOptions& options) {
+                      return fof_ladder(points, at, options);
+                  });
+}
+
+FofLadder ladder_of_hierarchy(const Hierarchy& hierarchy, const std::vector<double>& lengths, bool are_relative,
+                              std::int64_t min_members, nb::handle threads, nb::object progress) {
+    const SpanningTree& tree = hierarchy.spanning_tree();
+    FofLadder found;
+    run(call_options(nb::none(), threads, std::move(progress)), tree.points(),
+        [&, at = lengths_of(lengths, are_relative)](const Execution& execution) {
+            found = fof_ladder(tree, at, {.min_members = min_members, .execution = execution});
+        });
+    return found;
 }
 
 /// One number of each level.
@@ -198,57 +203,13 @@ void bind_hierarchy(nb::module_& module) {
         .def("tree_state",
              [](nb::handle self) { return state_of(nb::cast<const FofLadder&>(self).spanning_tree(), self); });
 
-    module.def(
-        "hierarchy_points",
-        [](const InputArray& points, nb::handle box, double length, bool is_relative,
-           const std::optional<InputArray>& velocities, double psi, bool psi_is_relative,
-           const std::optional<InputArray>& masses, nb::handle threads, nb::object progress) {
-            return hierarchy_of(
-                host_points(points, "points", this_call),
-                {.box = box_of(box),
-                 .phase_space = phase_space_at(velocities, psi, psi_is_relative, masses, length, is_relative)},
-                threads, std::move(progress));
-        },
-        nb::arg("points"), nb::arg("box").none(), nb::arg("length"), nb::arg("is_relative"),
-        nb::arg("velocities").none(), nb::arg("psi"), nb::arg("psi_is_relative"), nb::arg("masses").none(),
-        nb::arg("threads").none(), nb::arg("progress").none());
-    module.def(
-        "hierarchy_tree",
-        [](const Tree& tree, nb::handle threads, nb::object progress) {
-            require_host(tree.device(), "the tree is", this_call);
-            return hierarchy_of(tree, {}, threads, std::move(progress));
-        },
-        nb::arg("tree"), nb::arg("threads").none(), nb::arg("progress").none());
+    module.def("hierarchy", hierarchy_of, nb::arg("call"), nb::arg("length"), nb::arg("phase_space").none());
     module.def("cut", cut, nb::arg("labels").noconvert(), nb::arg("hierarchy"), nb::arg("length"),
-               nb::arg("is_relative"), nb::arg("threads").none(), nb::arg("progress").none());
-    module.def(
-        "ladder_points",
-        [](const InputArray& points, const std::vector<double>& lengths, bool are_relative, nb::handle box,
-           std::int64_t min_members, nb::handle threads, nb::object progress) {
-            const PointsView view = host_points(points, "points", this_call);
-            return ladder_of(view, view.count(), lengths, are_relative, box_of(box), min_members, threads,
-                             std::move(progress));
-        },
-        nb::arg("points"), nb::arg("lengths"), nb::arg("are_relative"), nb::arg("box").none(), nb::arg("min_members"),
-        nb::arg("threads").none(), nb::arg("progress").none());
-    module.def(
-        "ladder_tree",
-        [](const Tree& tree, const std::vector<double>& lengths, bool are_relative, std::int64_t min_members,
-           nb::handle threads, nb::object progress) {
-            require_host(tree.device(), "the tree is", this_call);
-            return ladder_of(tree, tree.size(), lengths, are_relative, {}, min_members, threads, std::move(progress));
-        },
-        nb::arg("tree"), nb::arg("lengths"), nb::arg("are_relative"), nb::arg("min_members"), nb::arg("threads").none(),
-        nb::arg("progress").none());
-    module.def(
-        "ladder_hierarchy",
-        [](const Hierarchy& hierarchy, const std::vector<double>& lengths, bool are_relative, std::int64_t min_members,
-           nb::handle threads, nb::object progress) {
-            const SpanningTree& tree = hierarchy.spanning_tree();
-            return ladder_of(tree, tree.points(), lengths, are_relative, {}, min_members, threads, std::move(progress));
-        },
-        nb::arg("hierarchy"), nb::arg("lengths"), nb::arg("are_relative"), nb::arg("min_members"),
-        nb::arg("threads").none(), nb::arg("progress").none());
+               nb::arg("threads").none(), nb::arg("progress").none());
+    module.def("ladder", ladder_of, nb::arg("call"), nb::arg("lengths"), nb::arg("are_relative"),
+               nb::arg("min_members"));
+    module.def("ladder_of_hierarchy", ladder_of_hierarchy, nb::arg("hierarchy"), nb::arg("lengths"),
+               nb::arg("are_relative"), nb::arg("min_members"), nb::arg("threads").none(), nb::arg("progress").none());
     module.def("restored_ladder", restored_ladder, nb::arg("state"), nb::arg("lengths"), nb::arg("min_members"));
     module.def("label_level", label_level, nb::arg("labels").noconvert(), nb::arg("ladder"), nb::arg("level"),
                nb::arg("threads").none(), nb::arg("progress").none());

@@ -59,6 +59,7 @@ NB_MODULE(_core, module) {
         [](nb::handle device) { release_memory(call_options(device, nb::none(), nb::none()).device); },
         nb::arg().none());
     bind_boxes(module);
+    bind_call(module);
     bind_search(module);
     bind_radius(module);
     bind_mst(module);

@@ -11,25 +11,21 @@
 
 #include <nanobind/stl/string.h>
 
-#include <optional>
-#include <string>
-#include <utility>
+#include <cstdint>
 
 namespace kith::python {
 
 namespace {
 
 /// Edges, weights, heights, and the name of the engine.
-nb::object span(const PointsOrTree& points, SpanningTreeOptions options, const CallOptions& call) {
+nb::object span(const Call& call, const LengthArgument& length, const PhaseSpaceArgument& phase_space) {
     constexpr std::int64_t steps = 64; // about, for each point
-    std::optional<SpanningTree> result;
-    run(call, steps * points.count(), [&](const Execution& execution) {
-        options.execution = execution;
-        result.emplace(spanning_tree(points, options));
-    });
-    warn(result->unresolved);
-    auto* const found = new SpanningTree(std::move(*result));
+    const PointsOrTree points = call.points();
+    auto* const found = new SpanningTree(
+        answer(call, steps * points.count(), SpanningTreeOptions{.phase_space = phase_space_at(phase_space, length)},
+               [&](const SpanningTreeOptions& options) { return spanning_tree(points, options); }));
     const nb::capsule owner = owner_of(found);
+    warn(found->unresolved);
     static_assert(sizeof(SpanningEdge) == 2 * sizeof(std::int32_t));
     auto* const ends = const_cast<SpanningEdge*>(found->edges().data());
     const bool is_float64 = found->dtype() == DType::float64;
@@ -43,29 +39,7 @@ nb::object span(const PointsOrTree& points, SpanningTreeOptions options, const C
 } // namespace
 
 void bind_mst(nb::module_& module) {
-    module.def(
-        "mst_tree",
-        [](const Tree& tree, nb::handle threads, nb::object progress, const std::string& engine) {
-            CallOptions call = call_options(nb::none(), threads, std::move(progress));
-            call.device = tree.device();
-            return span(tree, {.engine = engine_of(engine)}, call);
-        },
-        nb::arg("tree"), nb::arg("threads").none(), nb::arg("progress").none(), nb::arg("engine") = "auto");
-    module.def(
-        "mst_points",
-        [](const InputArray& points, nb::handle box, double length, bool is_relative,
-           const std::optional<InputArray>& velocities, double psi, bool psi_is_relative,
-           const std::optional<InputArray>& masses, nb::handle device, nb::handle threads, nb::object progress,
-           const std::string& engine) {
-            return span(points_of(points, "points"),
-                        {.box = box_of(box),
-                         .engine = engine_of(engine),
-                         .phase_space = phase_space_at(velocities, psi, psi_is_relative, masses, length, is_relative)},
-                        call_options(device, threads, std::move(progress)));
-        },
-        nb::arg("points"), nb::arg("box").none(), nb::arg("length"), nb::arg("is_relative"),
-        nb::arg("velocities").none(), nb::arg("psi"), nb::arg("psi_is_relative"), nb::arg("masses").none(),
-        nb::arg("device").none(), nb::arg("threads").none(), nb::arg("progress").none(), nb::arg("engine") = "auto");
+    module.def("span", span, nb::arg("call"), nb::arg("length"), nb::arg("phase_space").none());
 }
 
 } // namespace kith::python

@@ -1,4 +1,4 @@
-// What Python says of phase space, for groups and spanning trees.
+// Linking lengths and phase space as Python gives them, for groups and spanning trees.
 #pragma once
 
 #include "arrays.hpp"
@@ -6,8 +6,12 @@
 #include <kith/fof.hpp>
 
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/tuple.h>
 
 #include <optional>
+#include <tuple>
+#include <utility>
 
 namespace kith::python {
 
@@ -32,13 +36,29 @@ inline LinkingLength length_of(double length, bool is_relative) {
     return phase_space;
 }
 
+/// A linking length of Python's: the number, and whether it is relative.
+using LengthArgument = std::pair<double, bool>;
+
+inline LinkingLength length_of(const LengthArgument& length) {
+    return length_of(length.first, length.second);
+}
+
+/// Phase space of Python's: None, or velocities, psi, whether psi is in dispersions, and masses.
+using PhaseSpaceArgument = std::optional<std::tuple<InputArray, double, bool, std::optional<InputArray>>>;
+
+[[nodiscard]] inline std::optional<PhaseSpace> phase_space_of(const PhaseSpaceArgument& given, const Device& device) {
+    if (!given) {
+        return std::nullopt;
+    }
+    const auto& [velocities, psi, psi_is_relative, masses] = *given;
+    return phase_space_of(velocities, psi, psi_is_relative, masses, device);
+}
+
 /// The same at a linking length, in memory of the host.
-[[nodiscard]] inline std::optional<PhaseSpaceAt> phase_space_at(const std::optional<InputArray>& velocities, double psi,
-                                                                bool psi_is_relative,
-                                                                const std::optional<InputArray>& masses, double length,
-                                                                bool is_relative) {
-    const std::optional<PhaseSpace> phase_space = phase_space_of(velocities, psi, psi_is_relative, masses, Device{});
-    return phase_space ? std::optional(PhaseSpaceAt{*phase_space, length_of(length, is_relative)}) : std::nullopt;
+[[nodiscard]] inline std::optional<PhaseSpaceAt> phase_space_at(const PhaseSpaceArgument& given,
+                                                                const LengthArgument& length) {
+    const std::optional<PhaseSpace> phase_space = phase_space_of(given, Device{});
+    return phase_space ? std::optional(PhaseSpaceAt{*phase_space, length_of(length)}) : std::nullopt;
 }
 
 } // namespace kith::python

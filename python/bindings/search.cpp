@@ -38,9 +38,9 @@ public:
     [[nodiscard]] const NeighborRows& rows() const noexcept { return rows_; }
 
     /// Rows are written while points are still needed.
-    void keep_apart_from(const std::optional<InputArray>& input) const {
+    void keep_apart_from(const InputArray& input) const {
         for (const MemoryBounds& each : memory_) {
-            if (input && each.overlaps(MemoryBounds::of(*input))) {
+            if (each.overlaps(MemoryBounds::of(input))) {
                 refuse_overlap();
             }
         }
@@ -107,56 +107,26 @@ nb::object rows_of(std::vector<T>&& numbers, int columns) {
     return nb::cast(nb::ndarray<nb::numpy, T>(held->data(), {held->size() / width, width}, owner));
 }
 
-KnnOptions options_of(bool exclude_self, double max_distance, bool squared, const std::string& engine) {
-    KnnOptions options;
-    options.engine = engine_of(engine);
-    options.exclude_self = exclude_self;
-    options.max_distance = max_distance;
-    options.squared = squared;
-    return options;
-}
-
-std::optional<PointsView> queries_of(const std::optional<InputArray>& queries) {
-    return queries ? std::optional(points_of(*queries, "queries")) : std::nullopt;
-}
-
 /// Writes rows, and returns the name of the engine that found them.
-std::string search_tree(const Tree& tree, const std::optional<InputArray>& queries, std::int64_t k, bool exclude_self,
-                        double max_distance, bool squared, const std::optional<OutputArray>& distances,
-                        const std::optional<OutputArray>& indices, nb::handle threads, nb::object progress,
-                        const std::string& engine) {
-    KnnOptions wanted = options_of(exclude_self, max_distance, squared, engine);
+std::string search(const Call& call, const std::optional<InputArray>& queries, std::int64_t k, bool exclude_self,
+                   double max_distance, bool squared, const std::optional<OutputArray>& distances,
+                   const std::optional<OutputArray>& indices) {
+    const PointsOrTree points = call.points();
     const std::optional<PointsView> view = queries_of(queries);
-    CallOptions options = call_options(nb::none(), threads, std::move(progress));
-    options.device = tree.device();
-    RowsOfCaller rows(distances, indices, tree.dtype(), options.device);
-    rows.keep_apart_from(queries);
-    SearchSummary found;
-    run(options, (view ? view->count() : tree.size()) * k, [&](const Execution& execution) {
-        wanted.execution = execution;
-        found = view ? knn_into(rows.rows(), tree, *view, k, wanted) : knn_into(rows.rows(), tree, k, wanted);
-    });
-    warn(found.unresolved);
-    return name_of(found.engine);
-}
-
-std::string search_points(const InputArray& points, const std::optional<InputArray>& queries, nb::handle box,
-                          std::int64_t k, bool exclude_self, double max_distance, bool squared,
-                          const std::optional<OutputArray>& distances, const std::optional<OutputArray>& indices,
-                          nb::handle device, nb::handle threads, nb::object progress, const std::string& engine) {
-    KnnOptions wanted = options_of(exclude_self, max_distance, squared, engine);
-    const PointsView sources = points_of(points, "points");
-    const std::optional<PointsView> view = queries_of(queries);
-    wanted.box = box_of(box);
-    const CallOptions options = call_options(device, threads, std::move(progress));
-    RowsOfCaller rows(distances, indices, sources.dtype(), options.device);
-    rows.keep_apart_from(points);
-    rows.keep_apart_from(queries);
-    SearchSummary found;
-    run(options, (view ? view->count() : sources.count()) * k + sources.count(), [&](const Execution& execution) {
-        wanted.execution = execution;
-        found = view ? knn_into(rows.rows(), sources, *view, k, wanted) : knn_into(rows.rows(), sources, k, wanted);
-    });
+    RowsOfCaller rows(distances, indices, points.dtype(), call.device);
+    if (call.array() != nullptr) {
+        rows.keep_apart_from(*call.array());
+    }
+    if (queries) {
+        rows.keep_apart_from(*queries);
+    }
+    const std::int64_t building = points.tree() != nullptr ? 0 : points.count();
+    const SearchSummary found = answer(
+        call, (view ? view->count() : points.count()) * k + building,
+        KnnOptions{.exclude_self = exclude_self, .max_distance = max_distance, .squared = squared},
+        [&](const KnnOptions& options) {
+            return view ? knn_into(rows.rows(), points, *view, k, options) : knn_into(rows.rows(), points, k, options);
+        });
     warn(found.unresolved);
     return name_of(found.engine);
 }
@@ -167,20 +137,18 @@ void bind_search(nb::module_& module) {
     nb::class_<Tree>(module, "Tree")
         .def(
             "__init__",
-            [](Tree* self, const InputArray& points, nb::handle box, std::optional<int> leaf_size, nb::handle device,
-               nb::handle threads, nb::object progress) {
-                const PointsView view = points_of(points, "points");
-                TreeOptions options{.box = box_of(box)};
+            [](Tree* self, const Call& call, std::optional<int> leaf_size) {
+                const PointsView points = call.points().points();
+                TreeOptions options{.box = call.box};
                 options.shape.leaf_size = leaf_size.value_or(options.shape.leaf_size);
                 std::optional<Tree> tree;
-                run(call_options(device, threads, std::move(progress)), view.count(), [&](const Execution& execution) {
+                run(call, points.count(), [&](const Execution& execution) {
                     options.execution = execution;
-                    tree.emplace(view, options);
+                    tree.emplace(points, options);
                 });
                 new (self) Tree(std::move(*tree));
             },
-            nb::arg("points"), nb::arg("box").none(), nb::arg("leaf_size").none(), nb::arg("device").none(),
-            nb::arg("threads").none(), nb::arg("progress").none())
+            nb::arg("call"), nb::arg("leaf_size").none())
         .def_prop_ro("size", &Tree::size)
         .def_prop_ro("dimension", &Tree::dimension)
         .def_prop_ro("is_float64", [](const Tree& tree) { return tree.dtype() == DType::float64; })
@@ -205,14 +173,9 @@ void bind_search(nb::module_& module) {
             }
             return positions_view(tree.plane(index), tree.device(), self);
         });
-    module.def("search_tree", search_tree, nb::arg("tree"), nb::arg("queries").none(), nb::arg("k"),
-               nb::arg("exclude_self"), nb::arg("max_distance"), nb::arg("squared"),
-               nb::arg("distances").none().noconvert(), nb::arg("indices").none().noconvert(),
-               nb::arg("threads").none(), nb::arg("progress").none(), nb::arg("engine") = "auto");
-    module.def("search_points", search_points, nb::arg("points"), nb::arg("queries").none(), nb::arg("box").none(),
-               nb::arg("k"), nb::arg("exclude_self"), nb::arg("max_distance"), nb::arg("squared"),
-               nb::arg("distances").none().noconvert(), nb::arg("indices").none().noconvert(), nb::arg("device").none(),
-               nb::arg("threads").none(), nb::arg("progress").none(), nb::arg("engine") = "auto");
+    module.def("search", search, nb::arg("call"), nb::arg("queries").none(), nb::arg("k"), nb::arg("exclude_self"),
+               nb::arg("max_distance"), nb::arg("squared"), nb::arg("distances").none().noconvert(),
+               nb::arg("indices").none().noconvert());
 }
 
 } // namespace kith::python

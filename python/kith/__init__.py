@@ -18,15 +18,18 @@ arrays of the same library. Answers are exact and the same bits whatever the num
 import importlib
 
 from kith import _core
+from kith._catalog import Catalog
 from kith._core import Box
 from kith._dbscan import dbscan
 from kith._devices import has_cuda, release_memory
-from kith._files import Snapshot, read, read_catalog, read_header, read_tipsy_array, write_catalog
-from kith._fof import Catalog, b_of_overdensity, fof
+from kith._files import read, read_catalog, read_header, read_tipsy_array, write_catalog
+from kith._fof import b_of_overdensity, fof
 from kith._hierarchy import FofLadder, Hierarchy, fof_ladder, hierarchy
+from kith._knn import KnnResult, knn
 from kith._radius import RadiusResult, radius_count, radius_search
-from kith._knn import KnnResult, Tree, knn
+from kith._snapshot import Snapshot
 from kith._spanning_tree import SpanningTree, mst
+from kith._tree import Tree
 
 Canceled: type[RuntimeError] = getattr(_core, "Canceled")
 __version__ = _core.version

@@ -22,6 +22,7 @@ AnyArray = Any  # a NumPy array, an array of a library that speaks DLPack, a lis
 BoxLike = Union[None, float, Sequence[float], numpy.ndarray, _core.Box]
 ProgressLike = Union[bool, None, Callable[[str, float], Any]]
 
+_INT32 = numpy.dtype(numpy.int32)
 _REAL = (numpy.dtype(numpy.float32), numpy.dtype(numpy.float64))
 _TABLES = ("pandas", "pyarrow")
 LIBRARIES = ("torch", "cupy", "jax", "jaxlib")  # whose arrays are taken and given as they are
@@ -138,17 +139,6 @@ def _records_gradients():
     return torch.is_grad_enabled()
 
 
-def device_for(device, points, queries=None):
-    """The device that a call was asked to run on, or else that of the points."""
-    device = _core.device_of(points) if device is None else device
-    if str(device) == "cpu":
-        for array, what in ((points, "points"), (queries, "queries")):
-            if array is not None and (there := str(_core.device_of(array))) != "cpu":
-                raise ValueError(f"{what} is in the memory of {there}, but the call runs on the CPU; copy it to the host, or "
-                                 f"run the call there: device={there!r}")
-    return device
-
-
 def _with_memory(array, what):
     """The array itself; refuses those that do not say where their numbers lie."""
     try:
@@ -250,25 +240,27 @@ def is_float64(array):
 
 
 def empty_like(array, shape, dtype):
-    """An uninitialized array of the same library in the same memory, and what to make of it once it is filled."""
+    """An uninitialized array of the same library in the same memory, and a function from the filled array to the result."""
+    if type(array) is numpy.ndarray:
+        return _empty(shape, dtype), identity
     library = library_of(array)
     dtype = numpy.dtype(dtype)
     if library == "torch":
         import torch
         try:
-            return torch.empty(shape, dtype=getattr(torch, dtype.name), device=array.device), as_it_is
+            return torch.empty(shape, dtype=getattr(torch, dtype.name), device=array.device), identity
         except torch.cuda.OutOfMemoryError as reason:
             raise MemoryError(str(reason)) from reason
     if library == "cupy":
         import cupy
         with array.device:
-            return cupy.empty(shape, dtype=dtype), as_it_is
+            return cupy.empty(shape, dtype=dtype), identity
     if library in ("jax", "jaxlib"):
         if str(_core.device_of(array)) != "cpu":
             raise NotImplementedError("JAX's arrays cannot be written to, and these are a GPU's; use kith.jax")
         require_type(array, dtype)
         return _empty(shape, dtype), functools.partial(in_library_of, array)
-    return _empty(shape, dtype), as_it_is
+    return _empty(shape, dtype), identity
 
 
 def prototype_of(array):
@@ -316,7 +308,7 @@ def _empty(shape, dtype):
         raise MemoryError(f"an array of shape {shape} and type {dtype} is larger than any memory") from None
 
 
-def as_it_is(array):
+def identity(array):
     return array
 
 
@@ -325,13 +317,6 @@ def flag(value, name):
     if not isinstance(value, (bool, numpy.bool_)):
         raise TypeError(f"{name} is {value!r}; it must be True or False")
     return bool(value)
-
-
-def engine_name(engine):
-    """Checks that a search algorithm is given by name; the core checks the name."""
-    if not isinstance(engine, str):
-        raise TypeError(f"engine is {engine!r}; it must be a name, such as 'auto'")
-    return engine
 
 
 def length(linking_length, b):
@@ -343,6 +328,8 @@ def length(linking_length, b):
 
 def index_type(index_dtype):
     """int32 or int64."""
+    if index_dtype is numpy.int32:
+        return _INT32
     try:
         dtype = numpy.dtype(index_dtype)
     except TypeError:
@@ -365,31 +352,3 @@ def require_out(array, shape, dtypes, what):
                          f"{tuple(array.shape)} and type {array.dtype}")
     if isinstance(array, numpy.ndarray) and not array.flags.writeable:
         raise ValueError(f"{what} must be writeable")
-
-
-def progress_function(progress):
-    """None, or a function of a stage's name and the fraction of it that is done."""
-    if progress is None or progress is False:
-        return None
-    if progress is True:
-        return _Bar()
-    if not callable(progress):
-        raise TypeError("progress must be True, False, or a function of (stage, fraction)")
-    return progress
-
-
-class _Bar:
-    """One line on the standard error."""
-
-    def __init__(self):
-        self.stage = None
-
-    def __call__(self, stage, fraction):
-        end = "\n" if fraction >= 1 else ""
-        if sys.stderr is None:  # a program without any
-            return
-        if stage != self.stage or fraction < 1 or end:
-            filled = round(30 * fraction)
-            print(f"\r{stage:>10} [{'#' * filled}{'.' * (30 - filled)}] {fraction:4.0%}", end=end, file=sys.stderr,
-                  flush=True)
-        self.stage = stage

@@ -1,39 +1,80 @@
-"""Snapshots where points or queries are taken: their positions and box, and units that fit those of the other lengths."""
+"""The arguments that calls share, as the core takes them: points, a snapshot or a tree; box, device, threads, progress and
+engine; and lengths as plain numbers in the unit of the points.
+"""
+
+import sys
+from typing import Any, NamedTuple
 
 import numpy
 
-from kith import _core, _frames, _units
+from kith import _arrays, _core, _frames, _units
 from kith._warnings import warn
 
 
+class Source(NamedTuple):
+    """What a call searches or groups, points or a tree of them, and what results take from it."""
+
+    core: Any  # an array, or the core's tree
+    box: Any
+    unit: Any  # of astropy, or None
+    like: Any  # an array of the library and in the memory of results
+    shape: tuple
+    real_type: type  # numpy.float32 or numpy.float64
+    length_name: Any  # of a snapshot's unit of length, or None
+
+    def call(self, device=None, threads=None, progress=None, engine="auto", queries=None):
+        """The arguments of the core that all calls share."""
+        if not isinstance(self.core, _core.Tree):
+            device = _device_for(device, self.core, queries)
+        return _core.Call(self.core, self.box, device, threads, progress_function(progress), _engine_name(engine))
+
+    def prototype(self, queries):
+        """An array of the library of results: that of the queries, if they are of PyTorch, CuPy or JAX."""
+        is_like_numpy = queries is None or type(queries) is numpy.ndarray
+        return self.like if is_like_numpy or _arrays.library_of(queries) not in _arrays.LIBRARIES else queries
+
+
+def normalize_arguments(points, box=None, **lengths):
+    """The source of a call, and other lengths as plain numbers in the unit of its points.
+
+    Of a snapshot, positions and box are taken, unless a box is given. A box beside a tree is left to the core to refuse.
+    """
+    source = getattr(points, "_source", None)
+    name = source.length_name if type(source) is Source else _frames.length_name(points)
+    if "queries" in lengths:
+        lengths["queries"] = positions_of(lengths["queries"], name)
+    if type(source) is Source:  # a tree
+        return (source if box is None else source._replace(box=box), *_units.in_unit(source.unit, **lengths))
+    if is_snapshot(points):
+        unit, array, own_box, *lengths = _units.shared(points.positions, box=points.box if box is None else box, **lengths)
+        if box is not None:
+            _warn_of_another_box(own_box, points)
+    else:
+        unit, array, own_box, *lengths = _units.shared(points, box=box, **lengths)
+    array = _arrays.as_real(array, "points")
+    real_type = numpy.float64 if _arrays.is_float64(array) else numpy.float32
+    return (Source(array, own_box, unit, array, tuple(array.shape), real_type, name), *lengths)
+
+
+def as_queries(queries, source):
+    """None, or points to search around of the type of the source."""
+    return None if queries is None else _arrays.as_queries(queries, source.real_type)
+
+
 def is_snapshot(points):
-    """Whether these are a `kith.Snapshot`, or what has the same attributes, such as a `kith.datasets.CosmicBox`."""
+    """Whether these are a `kith.Snapshot`, or an object with its attributes, such as a `kith.datasets.CosmicBox`."""
     return hasattr(points, "positions") and hasattr(points, "box")
 
 
 def positions_of(queries, unit):
-    """Positions of a snapshot that are searched around, refused in another unit than that of the points, where both are
-    known; or other queries as they are."""
+    """Other queries as they are; a snapshot's positions, refused in another unit than that of the points, where both are
+    known."""
     if queries is None or type(queries) is numpy.ndarray or not is_snapshot(queries):
         return queries
     name = _frames.length_name(queries)
     if None not in (name, unit) and name != unit:
         raise ValueError(f"the snapshot of the queries is in {name}, the points in {unit}; give its positions in {unit}")
     return queries.positions
-
-
-def unpacked(points, box, **lengths):
-    """The unit of the points, or None; the points, or a snapshot's positions; the box, by default the snapshot's; and
-    other lengths. All are plain numbers in that unit."""
-    if "queries" in lengths:
-        lengths["queries"] = positions_of(lengths["queries"], _frames.length_name(points))
-    if not is_snapshot(points):
-        return _units.shared(points, box=box, **lengths)
-    snapshot = points
-    found = _units.shared(snapshot.positions, box=snapshot.box if box is None else box, **lengths)
-    if box is not None:
-        _warn_of_another_box(found[2], snapshot)
-    return found
 
 
 def _warn_of_another_box(given, snapshot):
@@ -52,3 +93,58 @@ def _warn_of_another_box(given, snapshot):
 
 def _shown(periods):
     return " x ".join(f"{period:.10g}" for period in periods)
+
+
+def require_rows(shape, **columns):
+    """Refuses columns that have no row for each of the points of this shape."""
+    for name, column in columns.items():
+        if column is not None and numpy.ndim(column) == 0:
+            raise TypeError(f"{name} must be an array with a row for each point")
+        if column is not None and shape and len(column) != shape[0]:
+            raise ValueError(f"{name} has {len(column)} rows for {shape[0]} points")
+
+
+def _device_for(device, points, queries):
+    """The device given, or else that of the points."""
+    device = _core.device_of(points) if device is None else device
+    if str(device) == "cpu":
+        for array, what in ((points, "points"), (queries, "queries")):
+            if array is not None and (there := str(_core.device_of(array))) != "cpu":
+                raise ValueError(f"{what} is in the memory of {there}, but the call runs on the CPU; copy it to the host, or "
+                                 f"run the call there: device={there!r}")
+    return device
+
+
+def _engine_name(engine):
+    """Checks that a search algorithm is given by name; the core checks the name."""
+    if not isinstance(engine, str):
+        raise TypeError(f"engine is {engine!r}; it must be a name, such as 'auto'")
+    return engine
+
+
+def progress_function(progress):
+    """None, or a function of a stage's name and the fraction of it that is done."""
+    if progress is None or progress is False:
+        return None
+    if progress is True:
+        return _Bar()
+    if not callable(progress):
+        raise TypeError("progress must be True, False, or a function of (stage, fraction)")
+    return progress
+
+
+class _Bar:
+    """One line on the standard error."""
+
+    def __init__(self):
+        self.stage = None
+
+    def __call__(self, stage, fraction):
+        end = "\n" if fraction >= 1 else ""
+        if sys.stderr is None:  # a program without any
+            return
+        if stage != self.stage or fraction < 1 or end:
+            filled = round(30 * fraction)
+            print(f"\r{stage:>10} [{'#' * filled}{'.' * (30 - filled)}] {fraction:4.0%}", end=end, file=sys.stderr,
+                  flush=True)
+        self.stage = stage

@@ -11,15 +11,13 @@ from __future__ import annotations
 import inspect
 import textwrap
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy
 
 from kith import _arrays, _catalog_rows, _core, _frames, _units
 from kith._catalog_rows import Group
-
-if TYPE_CHECKING:
-    from kith._files import Snapshot
+from kith._snapshot import Snapshot
 
 
 class _Column(NamedTuple):
@@ -71,7 +69,7 @@ class Catalog:
     box : Box
         Numbers in the units of the points.
     engine : str, or None
-        That found the groups: "tree", "brute" or "kdtree". None of a catalog from a file.
+        Engine used: "tree", "brute" or "kdtree". None of a catalog from a file.
     path : str, or None
         The file from which the catalog was read.
     time, redshift : float, or None
@@ -111,9 +109,9 @@ class Catalog:
         self._velocity_factor = _frames.catalog_factor(self._frame) if own_velocities else 1.0
         if own_velocities and self._frame is not None:
             self.units.update(_units_of_velocities(self.columns, ""))
-        self.linking_length = _units.attached(summary.linking_length, units["length"])
+        self.linking_length = _units.with_unit(summary.linking_length, units["length"])
         peculiar = _frames.peculiar_factor(header) if own_velocities else 1.0
-        self.psi = _units.attached(summary.velocity_length * peculiar, units["velocity"])
+        self.psi = _units.with_unit(summary.velocity_length * peculiar, units["velocity"])
         self.box = box
         self.engine = summary.engine
         self._rows = len(points)
@@ -167,7 +165,7 @@ class Catalog:
         """Sets the arrays that view the core's memory."""
         for name in (*self.columns, "offset"):
             unit = self.units.get(name)
-            setattr(self, name, _units.attached(self._numbers(name), None if isinstance(unit, str) else unit))
+            setattr(self, name, _units.with_unit(self._numbers(name), None if isinstance(unit, str) else unit))
         self._members = None if self.path is not None else self._core.members
 
     def _numbers(self, name):

@@ -12,6 +12,7 @@ import warnings
 import numpy
 
 from kith import _arrays
+from kith._snapshot import Snapshot
 
 
 def meaning_something_else(catalog):
@@ -38,7 +39,6 @@ def _input(catalog):
 
 def rows_in(catalog, snapshot, group):
     """Rows of the members of a group in a snapshot."""
-    from kith._files import Snapshot
     if not isinstance(snapshot, Snapshot):
         raise TypeError(f"snapshot is of type {type(snapshot).__name__}; it must be a kith.Snapshot, or left out")
     wanted = catalog.file_rows_of(group)

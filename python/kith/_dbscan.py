@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy
 
-from kith import _arrays, _core, _units
+from kith import _arrays, _core
 from kith._arrays import AnyArray, BoxLike, ProgressLike
+from kith._call import normalize_arguments
 from kith._hints import takes_own_names
-from kith._call import unpacked
 
 
 @takes_own_names
@@ -66,28 +66,14 @@ def dbscan(points: AnyArray, eps: float, min_samples: int = 5, *, box: BoxLike =
     >>> kith.dbscan(points, 1, min_samples=3).tolist()
     [0, 0, 0, -1, -1]
     """
-    unit, points, box, eps = unpacked(points, box, eps=eps)
-    points = _arrays.as_real(points, "points")
-    count = points.shape[0] if len(points.shape) else 0
-    where = (box, _arrays.device_for(device, points))
-    return _labeled(_core.dbscan_points, points, count, points, eps, min_samples, star, return_core, where, engine,
-                    threads, progress)
-
-
-def label_tree(tree, unit, like, count, eps, min_samples, star, return_core, engine, threads, progress):
-    """`Tree.dbscan`: `like` has the library of the points, `tree` is the core's."""
-    eps, = _units.in_unit(unit, eps=eps)
-    return _labeled(_core.dbscan_tree, like, count, tree, eps, min_samples, star, return_core, (), engine, threads,
-                    progress)
-
-
-def _labeled(function, like, count, source, eps, min_samples, star, return_core, where, engine, threads, progress):
+    source, eps = normalize_arguments(points, box, eps=eps)
     min_samples = _arrays.as_whole(min_samples, "min_samples")
     if min_samples < 1:
         raise ValueError(f"min_samples is {min_samples}; it must be 1 or more, as it counts the point itself")
     star, return_core = _arrays.flag(star, "star"), _arrays.flag(return_core, "return_core")
-    labels, finish = _arrays.empty_like(like, (count,), numpy.int32)
-    is_core = _arrays.empty_like(like, (count,), numpy.bool_)[0] if return_core else None
-    function(labels, is_core, source, _arrays.as_number(eps, "eps"), min(min_samples, 2**63 - 1), star, *where,
-             threads, _arrays.progress_function(progress), _arrays.engine_name(engine))
+    shape = (source.shape[0] if source.shape else 0,)
+    labels, finish = _arrays.empty_like(source.like, shape, numpy.int32)
+    is_core = _arrays.empty_like(source.like, shape, numpy.bool_)[0] if return_core else None
+    _core.find_clusters(source.call(device, threads, progress, engine), labels, is_core, _arrays.as_number(eps, "eps"),
+                        min(min_samples, 2**63 - 1), star)
     return (finish(labels), finish(is_core)) if return_core else finish(labels)

@@ -6,71 +6,19 @@ import glob
 import os
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Union
+from typing import Union
 
 import numpy
 
 from kith import _arrays, _core, _frames
-from kith._warnings import warn
 from kith._arrays import AnyArray
-
-if TYPE_CHECKING:
-    from kith._fof import Catalog
+from kith._catalog import Catalog
+from kith._snapshot import Snapshot
+from kith._warnings import warn
 
 Path = Union[str, "os.PathLike[str]"]
 
 _TIPSY_INTEGERS = (".grp", ".iord", ".igasorder")  # names of arrays of whole numbers: of groups, and of particles
-
-
-class Snapshot:
-    """The particles of a file. `kith.knn` and `kith.fof` take it as it is.
-
-    All arrays are views of its memory and cannot be written to.
-
-    Attributes
-    ----------
-    positions : float32 or float64, shape (n, d)
-    velocities : shape (n, d), or None
-    masses : shape (n,), or None if all have the same, or the file has none
-    uniform_mass : float or None
-    types : uint8, shape (n,), or None for files without types
-    ids : uint64, shape (n,), or None
-    file_rows : int64, shape (n,)
-        Row of each among all particles of the file, types ascending.
-    header : what the file says of itself
-        format, counts, box_size, time, redshift, parameters and more.
-    """
-
-    def __init__(self, core, path):
-        self._core = core
-        self.path = path
-        self.header = core.header
-        self.positions = core.positions
-        self.velocities = core.velocities
-        self.masses = core.masses
-        self.uniform_mass = core.uniform_mass
-        self.types = core.types if len(core.types) else None
-        self.ids = core.ids if len(core.ids) else None
-        self.file_rows = core.file_rows
-
-    def __len__(self) -> int:
-        return len(self.positions)
-
-    def __repr__(self) -> str:
-        return f"<kith.Snapshot of {len(self)} particles, {self.header.format}>"
-
-    @property
-    def box(self) -> _core.Box | None:
-        """The box that the file states, or None if it names none.
-
-        Raises ValueError if what it states has no meaning.
-        """
-        if self.header.invalid_box:
-            raise ValueError(self.header.invalid_box)
-        size = self.header.box_size
-        if size is None or not any(length > 0 for length in size):
-            return None
-        return _core.Box(tuple(size[:self.header.dimension]))
 
 
 def read(path: Path | Sequence[Path], types: int | Sequence[int] | str | None = None, *, velocities: bool = True, masses: bool = True,
@@ -159,7 +107,6 @@ def read_catalog(path: Path, *, members: bool = True) -> Catalog:
     >>> kith.read_catalog("halos.hdf5").members_of(0).tolist()
     [0, 2]
     """
-    from kith._fof import Catalog
     members = _arrays.flag(members, "members")
     core = _opened(path, lambda name: _core.read_catalog(name, members))
     for warning in core.warnings:
@@ -272,7 +219,6 @@ def write_catalog(path: Path, catalog: Catalog, snapshot: Snapshot | None = None
     command : str, optional
         How the catalog came to be, for the record; by default the program's command line.
     """
-    from kith._fof import Catalog
     if not isinstance(catalog, Catalog):
         raise TypeError(f"catalog is of type {type(catalog).__name__}; it must be a kith.Catalog")
     if snapshot is not None and not isinstance(snapshot, Snapshot):

@@ -7,12 +7,11 @@ from typing import Any
 import numpy
 
 from kith import _arrays, _core, _frames, _units
-from kith._warnings import warn
 from kith._arrays import AnyArray, BoxLike, ProgressLike
-from kith._hints import takes_own_names
+from kith._call import is_snapshot, normalize_arguments, require_rows
 from kith._catalog import Catalog
-from kith._knn import Tree
-from kith._call import is_snapshot, unpacked
+from kith._hints import takes_own_names
+from kith._phase_space import phase_space, warn_of_unequal_masses
 
 
 @takes_own_names
@@ -30,7 +29,8 @@ def fof(points: AnyArray, linking_length: float | None = None, *, b: float | Non
     ----------
     points : array, shape (n, d)
         As for `kith.knn`. Of a `kith.Snapshot` positions, box, velocities, masses and types are used. Columns of the
-        catalog keep the units of points, velocities and masses where these are astropy Quantities.
+        catalog keep the units of points, velocities and masses where these are astropy Quantities. Of a `kith.Tree` there
+        are labels only, without a catalog, and groups of positions.
     linking_length : float
         In the units of the points. Give this or `b`.
     b : float
@@ -112,39 +112,34 @@ def fof(points: AnyArray, linking_length: float | None = None, *, b: float | Non
             masses, uniform_mass = snapshot.masses, snapshot.uniform_mass
         types = snapshot.types if types is None else types
     return_catalog = _arrays.flag(return_catalog, "return_catalog")
-    unit, points, box, linking_length = unpacked(points, box, linking_length=linking_length)
+    source, linking_length = normalize_arguments(points, box, linking_length=linking_length)
+    if return_catalog and isinstance(source.core, _core.Tree):
+        raise TypeError("a catalog is of points, not of a tree, whose points may have lost digits; give the points")
     velocities, unit_of_velocities = _units.split(velocities, "velocities")
     masses, unit_of_masses = _units.split(masses, "masses")
-    points = _arrays.as_real(points, "points")
-    require_rows(points, velocities=velocities, masses=masses, types=types)
+    require_rows(source.shape, velocities=velocities, masses=masses, types=types)
     labeled, listed = (1, 20) if min_members is None else [at_least_one(min_members)] * 2
     masses = None if masses is None else _arrays.as_column(masses, "masses")
     velocities = None if velocities is None else _arrays.as_real(velocities, "velocities")
-    _warn_of_unequal_masses(b, masses, types)
-    labels, summary = label(points, linking_length, b, box, engine, device, threads, progress,
-                            phase_space(velocities, unit_of_velocities, psi, psi_sigma, masses,
-                                        _frames.peculiar_factor(getattr(snapshot, "header", None)) if own_velocities else 1.0))
+    warn_of_unequal_masses(b, masses, types)
+    peculiar = _frames.peculiar_factor(getattr(snapshot, "header", None)) if own_velocities else 1.0
+    length = _arrays.length(linking_length, b)
+    call = source.call(device, threads, progress, engine)
+    labels, finish = _arrays.empty_like(source.like, source.shape[:1], numpy.int32)
+    summary = _core.find_groups(call, labels, length,
+                                phase_space(velocities, unit_of_velocities, psi, psi_sigma, masses, peculiar))
+    labels = finish(labels)
     if not return_catalog:
-        return masked(labels, summary, labeled)
-    core = _core.describe_groups(
-        _writeable(labels), summary, points, velocities, masses, 1.0 if uniform_mass is None else uniform_mass,
-        None if types is None else _arrays.as_integers(types, numpy.uint8, "types"), listed,
-        _arrays.device_for(device, points), threads, _arrays.progress_function(progress))
-    units = {"length": unit, "mass": unit_of_masses, "velocity": unit_of_velocities}
-    catalog = Catalog(core, summary, summary.box, points, velocities is not None, units, snapshot, own_velocities,
+        return drop_small_groups(labels, summary, labeled)
+    core = _core.describe_groups(call, _writeable(labels), summary, velocities, masses,
+                                 1.0 if uniform_mass is None else uniform_mass,
+                                 None if types is None else _arrays.as_integers(types, numpy.uint8, "types"), listed)
+    units = {"length": source.unit, "mass": unit_of_masses, "velocity": unit_of_velocities}
+    catalog = Catalog(core, summary, summary.box, source.core, velocities is not None, units, snapshot, own_velocities,
                       masses is not None or uniform_mass is not None)
     if own_velocities and psi is not None:
         catalog.psi = float(psi)  # as given, to the last digit
-    return masked(labels, summary, labeled), catalog
-
-
-def _warn_of_unequal_masses(b, masses, types):
-    if b is None or masses is None or len(masses) == 0 or masses.min() == masses.max():
-        return
-    types = numpy.asarray(types) if isinstance(types, (list, tuple)) else types
-    several = types is not None and numpy.ndim(types) == 1 and types.min() != types.max()
-    remedy = "choose points of one type, or give linking_length" if several else "give linking_length"
-    warn(f"the masses are unequal, but a relative linking length counts every point alike; {remedy}")
+    return drop_small_groups(labels, summary, labeled), catalog
 
 
 def b_of_overdensity(overdensity: float, dimension: int = 3) -> float:
@@ -180,64 +175,8 @@ def b_of_overdensity(overdensity: float, dimension: int = 3) -> float:
     return _core.b_of_overdensity(_arrays.as_number(overdensity, "overdensity"), _arrays.as_whole(dimension, "dimension"))
 
 
-def phase_space(velocities, unit, psi, psi_sigma, masses, peculiar=1.0):
-    """Velocities, psi, whether that is in dispersions, and masses, as the core takes them; no velocities for groups of
-    positions. `peculiar`: what the velocities are multiplied by to be those that psi is of."""
-    if psi is None and psi_sigma is None:
-        return None, 0.0, False, None
-    if psi is not None and psi_sigma is not None:
-        raise TypeError("give either psi, in the units of the velocities, or psi_sigma, in dispersions of theirs")
-    name = "psi_sigma" if psi is None else "psi"
-    if psi is not None:
-        psi, = _units.in_unit(unit, of="velocities", psi=psi)
-    length = _arrays.as_number(psi_sigma if psi is None else psi, name)
-    if velocities is None:
-        raise ValueError(f"{name} is given, but there are no velocities; give them, too, or leave it out")
-    return velocities, length if psi is None else length / peculiar, psi is None, masses if psi is None else None
-
-
-def phase_space_at(points, linking_length, b, psi, psi_sigma, velocities, masses, box):
-    """For a spanning tree: the points, their unit, the box, and the further arguments of the core."""
-    peculiar = 1.0
-    if psi is None and psi_sigma is None:
-        given = {"linking_length": linking_length, "b": b, "velocities": velocities, "masses": masses}
-        extra = [name for name, value in given.items() if value is not None]
-        if extra:
-            raise TypeError(f"{extra[0]} is for phase space; give psi or psi_sigma, too, or leave it out")
-        linking_length = 0.0
-    elif is_snapshot(points):
-        if velocities is None:
-            velocities, peculiar = points.velocities, _frames.peculiar_factor(getattr(points, "header", None))
-        masses = points.masses if masses is None else masses
-    unit, points, box, linking_length = unpacked(points, box, linking_length=linking_length)
-    velocities, unit_of_velocities = _units.split(velocities, "velocities")
-    points = _arrays.as_real(points, "points")
-    require_rows(points, velocities=velocities, masses=masses)
-    masses = None if masses is None else _arrays.as_column(_units.split(masses, "masses")[0], "masses")
-    velocities = None if velocities is None else _arrays.as_real(velocities, "velocities")
-    _warn_of_unequal_masses(b, masses, None)
-    return points, unit, box, (*_arrays.length(linking_length, b),
-                               *phase_space(velocities, unit_of_velocities, psi, psi_sigma, masses, peculiar))
-
-
-def label(source, linking_length, b, box, engine, device, threads, progress, phase_space=(None, 0.0, False, None)):
-    """Labels of all groups, and what else is known of them."""
-    length, is_relative = _arrays.length(linking_length, b)
-    progress = _arrays.progress_function(progress)
-    if isinstance(source, Tree):
-        labels, finish = _arrays.empty_like(source._like, (len(source),), numpy.int32)
-        summary = _core.label_tree(labels, source._core, length, is_relative, threads, progress,
-                                   _arrays.engine_name(engine))
-    else:
-        device = _arrays.device_for(device, source)
-        labels, finish = _arrays.empty_like(source, tuple(source.shape[:1]), numpy.int32)
-        summary = _core.label_points(labels, source, length, is_relative, *phase_space, box,
-                                     device, threads, progress, _arrays.engine_name(engine))
-    return finish(labels), summary
-
-
-def masked(labels, summary, min_members):
-    """The same with -1 for all in groups of fewer members."""
+def drop_small_groups(labels, summary, min_members):
+    """The labels with -1 for points in groups of fewer members."""
     min_members = at_least_one(min_members)
     if min_members > 1:
         groups = summary.of_at_least(min_members)
@@ -257,11 +196,3 @@ def at_least_one(min_members):
 def _writeable(labels):
     """JAX's arrays cannot be written to, and the core takes labels as it gives them."""
     return numpy.array(labels) if _arrays.library_of(labels) in ("jax", "jaxlib") else labels
-
-
-def require_rows(points, **columns):
-    for name, column in columns.items():
-        if column is not None and numpy.ndim(column) == 0:
-            raise TypeError(f"{name} must be an array with a row for each point")
-        if column is not None and numpy.ndim(points) > 0 and len(column) != len(points):
-            raise ValueError(f"{name} has {len(column)} rows for {len(points)} points")

@@ -6,11 +6,12 @@ from typing import Any
 
 import numpy
 
-from kith import _arrays, _core, _frames, _units, _fof as groups
+from kith import _arrays, _core, _units
 from kith._arrays import AnyArray, BoxLike, ProgressLike
+from kith._call import normalize_arguments, progress_function
+from kith._fof import at_least_one, drop_small_groups
 from kith._hints import takes_own_names
-from kith._knn import Tree
-from kith._call import unpacked
+from kith._phase_space import phase_space_at
 
 
 @takes_own_names
@@ -58,16 +59,8 @@ def hierarchy(points: AnyArray, *, box: BoxLike = None, linking_length: float | 
     >>> found.cut(3).tolist()
     [0, 0, 0, 1]
     """
-    name = _frames.length_name(points)
-    points, unit, box, metric = groups.phase_space_at(points, linking_length, b, psi, psi_sigma, velocities, masses, box)
-    core = _core.hierarchy_points(points, box, *metric, threads, _arrays.progress_function(progress))
-    return Hierarchy(core, _arrays.prototype_of(points), unit, name)
-
-
-def of_tree(tree, threads, progress):
-    """`Tree.hierarchy`."""
-    core = _core.hierarchy_tree(tree._core, threads, _arrays.progress_function(progress))
-    return Hierarchy(core, tree._like, tree._unit, tree._length_name)
+    source, length, phase_space = phase_space_at(points, box, linking_length, b, psi, psi_sigma, velocities, masses)
+    return Hierarchy(_core.hierarchy(source.call(None, threads, progress), length, phase_space), source)
 
 
 class Hierarchy:
@@ -86,15 +79,16 @@ class Hierarchy:
     mean_separation : float
         (V / n)^(1/d): what relative linking lengths are relative to. 0 if V is.
     engine : str
-        That found the spanning tree: "tree" or "brute".
+        Engine used for the spanning tree: "tree" or "brute".
     """
 
-    def __init__(self, core, like, unit, length_name):
-        self._core, self._like, self._unit, self._length_name = core, like, unit, length_name
+    def __init__(self, core, source):
+        self._core, self._unit, self._length_name = core, source.unit, source.length_name
+        self._like = _arrays.prototype_of(source.like)
         self._linkage = None
         self.box = core.box
         self.engine = core.engine
-        self.mean_separation = _units.attached(core.mean_separation, unit)
+        self.mean_separation = _units.with_unit(core.mean_separation, source.unit)
 
     def __len__(self) -> int:
         return self._core.points
@@ -116,18 +110,17 @@ class Hierarchy:
         points. Raises as `kith.fof`.
         """
         linking_length, = _units.in_unit(self._unit, linking_length=linking_length)
-        length, is_relative = _arrays.length(linking_length, b)
+        length = _arrays.length(linking_length, b)
         labels, finish = _arrays.empty_like(self._like, (len(self),), numpy.int32)
-        summary = _core.cut(labels, self._core, length, is_relative, threads, _arrays.progress_function(progress))
-        return groups.masked(finish(labels), summary, min_members)
+        summary = _core.cut(labels, self._core, length, threads, progress_function(progress))
+        return drop_small_groups(finish(labels), summary, min_members)
 
     def ladder(self, linking_lengths: Any = None, *, b: Any = None, min_members: int = 1, threads: int | None = None,
                progress: ProgressLike = False) -> FofLadder:
         """Groups at several linking lengths. As `kith.fof_ladder`."""
         linking_lengths, = _units.in_unit(self._unit, linking_lengths=linking_lengths)
         rungs = _Rungs(linking_lengths, b, min_members)
-        core = _core.ladder_hierarchy(self._core, *rungs.of_core, rungs.min_members, threads,
-                                      _arrays.progress_function(progress))
+        core = _core.ladder_of_hierarchy(self._core, *rungs.of_core, threads, progress_function(progress))
         return FofLadder(core, rungs.min_members, self._like, self._unit, self._length_name)
 
 
@@ -174,21 +167,10 @@ def fof_ladder(points: AnyArray, linking_lengths: Any = None, *, b: Any = None, 
     >>> ladder.labels(1).tolist()
     [0, 0, 0, 1, 1]
     """
-    name = _frames.length_name(points)
-    unit, points, box, linking_lengths = unpacked(points, box, linking_lengths=linking_lengths)
-    points = _arrays.as_real(points, "points")
+    source, linking_lengths = normalize_arguments(points, box, linking_lengths=linking_lengths)
     rungs = _Rungs(linking_lengths, b, min_members)
-    core = _core.ladder_points(points, *rungs.of_core, box, rungs.min_members, threads,
-                               _arrays.progress_function(progress))
-    return FofLadder(core, rungs.min_members, _arrays.prototype_of(points), unit, name)
-
-
-def ladder_of_tree(tree, linking_lengths, b, min_members, threads, progress):
-    """`Tree.fof_ladder`."""
-    linking_lengths, = _units.in_unit(tree._unit, linking_lengths=linking_lengths)
-    rungs = _Rungs(linking_lengths, b, min_members)
-    core = _core.ladder_tree(tree._core, *rungs.of_core, rungs.min_members, threads, _arrays.progress_function(progress))
-    return FofLadder(core, rungs.min_members, tree._like, tree._unit, tree._length_name)
+    core = _core.ladder(source.call(None, threads, progress), *rungs.of_core)
+    return FofLadder(core, rungs.min_members, _arrays.prototype_of(source.like), source.unit, source.length_name)
 
 
 class _Rungs:
@@ -201,8 +183,8 @@ class _Rungs:
         lengths = _arrays.as_real(given, name)
         if lengths.ndim != 1:
             raise ValueError(f"{name} has {lengths.ndim} axes; it must be a sequence of numbers")
-        self.of_core = [float(length) for length in lengths], b is not None
-        self.min_members = groups.at_least_one(min_members)
+        self.min_members = at_least_one(min_members)
+        self.of_core = [float(length) for length in lengths], b is not None, self.min_members
 
 
 class FofLadder:
@@ -228,14 +210,14 @@ class FofLadder:
     box : Box
         With every origin resolved.
     engine : str
-        That found the spanning tree: "tree" or "brute".
+        Engine used for the spanning tree: "tree" or "brute".
     """
 
     def __init__(self, core, min_members, like, unit, length_name=None):
         self._core, self._like = core, like
         self._length_name = length_name if unit is None else str(unit)  # for pictures
         self.min_members = min_members
-        self.linking_lengths = _units.attached(numpy.array(core.linking_lengths, dtype=numpy.float64), unit)
+        self.linking_lengths = _units.with_unit(numpy.array(core.linking_lengths, dtype=numpy.float64), unit)
         self.groups = numpy.array(core.groups, dtype=numpy.int64)
         self.box = core.box
         self.engine = core.engine
@@ -280,7 +262,7 @@ class FofLadder:
             raise IndexError(f"there is no level {level}; there are {len(self)}, numbered from 0")
         level %= len(self)
         labels, finish = _arrays.empty_like(self._like, (self._core.points,), numpy.int32)
-        _core.label_level(labels, self._core, level, threads, _arrays.progress_function(progress))
+        _core.label_level(labels, self._core, level, threads, progress_function(progress))
         if self.min_members > 1:
             labels[labels >= len(self.sizes[level])] = -1
         return finish(labels)

@@ -9,8 +9,8 @@ import numpy.typing
 
 from kith import _arrays, _core, _units
 from kith._arrays import AnyArray, BoxLike, ProgressLike
+from kith._call import as_queries, normalize_arguments
 from kith._hints import refuse_scipys_order, takes_own_names
-from kith._call import unpacked
 
 
 class RadiusResult:
@@ -29,7 +29,7 @@ class RadiusResult:
     distances : array of the same shape
         In the units and type of the points.
     engine : str
-        That found them: "tree", "brute" or "kdtree".
+        Engine used: "tree", "brute" or "kdtree".
     """
 
     def __init__(self, offsets: numpy.ndarray, indices: Any, distances: Any, engine: str) -> None:
@@ -116,9 +116,8 @@ def radius_search(points: AnyArray, r: float | AnyArray, queries: AnyArray | Non
 
     Notes
     -----
-    Exact; close to O(n (1 + neighbors per query)) in low dimensions. Rows are counted first, then filled. Other threads
-    go on meanwhile; if one of them writes to the arrays, the answer means nothing. Source: the jz-tree paper, section
-    III.
+    Exact; close to O(n (1 + neighbors per query)) in low dimensions. Rows are counted first, then filled. Releases the
+    GIL; the arrays must not be modified during the call. Source: the jz-tree paper, section III.
 
     Examples
     --------
@@ -131,13 +130,25 @@ def radius_search(points: AnyArray, r: float | AnyArray, queries: AnyArray | Non
     ([0.0, 1.0], [1, 0])
     """
     refuse_scipys_order(r, queries)
-    unit, points, box, queries, r = unpacked(points, box, queries=queries, r=r)
-    points, queries = _as_real(points, queries)
-    options = _RowOptions(points, queries, exclude_self, squared, sort, index_dtype, max_result_bytes)
-    found = _core.radius_search_points(points, queries, box, *_radii(r), *options.of_core,
-                                       _arrays.device_for(device, points, queries), threads,
-                                       _arrays.progress_function(progress), _arrays.engine_name(engine))
-    return options.result(found, unit)
+    source, queries, r = normalize_arguments(points, box, queries=queries, r=r)
+    queries = as_queries(queries, source)
+    squared = _arrays.flag(squared, "squared")
+    if not isinstance(sort, str) or sort not in ("distance", "index"):
+        raise ValueError(f"sort is {sort!r}; it must be 'distance' or 'index'")
+    like, index_dtype = source.prototype(queries), _arrays.index_type(index_dtype)
+    _arrays.require_type(like, index_dtype)
+    if max_result_bytes is not None:
+        max_result_bytes = _arrays.as_whole(max_result_bytes, "max_result_bytes")
+        if max_result_bytes < 1:
+            raise ValueError(f"max_result_bytes is {max_result_bytes}; it must be 1 or more, or None for what the "
+                             "machine has")
+    offsets, indices, distances, used = _core.search_within(
+        source.call(device, threads, progress, engine, queries), queries, _radii(r),
+        _arrays.flag(exclude_self, "exclude_self"), squared, sort == "index", index_dtype == numpy.int64,
+        min(max_result_bytes or 0, 2**63 - 1))
+    unit = source.unit**2 if squared and source.unit is not None else source.unit
+    return RadiusResult(offsets, _arrays.in_library_of(like, indices),
+                        _units.with_unit(_arrays.in_library_of(like, distances), unit), used)
 
 
 @takes_own_names
@@ -170,74 +181,13 @@ def radius_count(points: AnyArray, r: float | AnyArray, queries: AnyArray | None
     [1, 1, 0]
     """
     refuse_scipys_order(r, queries)
-    _, points, box, queries, r = unpacked(points, box, queries=queries, r=r)
-    points, queries = _as_real(points, queries)
-    return _core.radius_count_points(points, queries, box, *_radii(r), _arrays.flag(exclude_self, "exclude_self"),
-                                     _arrays.device_for(device, points, queries), threads,
-                                     _arrays.progress_function(progress), _arrays.engine_name(engine))
-
-
-def search_tree(tree, unit, like, r, queries, exclude_self, squared, sort, index_dtype, max_result_bytes, engine,
-                threads, progress):
-    """`Tree.radius_search`: `like` has the library of the points, `tree` is the core's."""
-    refuse_scipys_order(r, queries)
-    queries, r = _units.in_unit(unit, queries=queries, r=r)
-    queries = _real_queries(queries, tree.is_float64)
-    options = _RowOptions(like, queries, exclude_self, squared, sort, index_dtype, max_result_bytes)
-    found = _core.radius_search_tree(tree, queries, *_radii(r), *options.of_core, threads,
-                                     _arrays.progress_function(progress), _arrays.engine_name(engine))
-    return options.result(found, unit)
-
-
-def count_tree(tree, unit, r, queries, exclude_self, engine, threads, progress):
-    """`Tree.radius_count`."""
-    refuse_scipys_order(r, queries)
-    queries, r = _units.in_unit(unit, queries=queries, r=r)
-    return _core.radius_count_tree(tree, _real_queries(queries, tree.is_float64), *_radii(r),
-                                   _arrays.flag(exclude_self, "exclude_self"), threads,
-                                   _arrays.progress_function(progress), _arrays.engine_name(engine))
-
-
-def _as_real(points, queries):
-    points = _arrays.as_real(points, "points")
-    return points, _real_queries(queries, _arrays.is_float64(points))
-
-
-def _real_queries(queries, is_float64):
-    """`is_float64`: the type of the points, which numbers without a type take."""
-    if queries is None:
-        return None
-    return _arrays.as_queries(queries, numpy.float64 if is_float64 else numpy.float32)
+    source, queries, r = normalize_arguments(points, box, queries=queries, r=r)
+    queries = as_queries(queries, source)
+    return _core.count_within(source.call(device, threads, progress, engine, queries), queries, _radii(r),
+                              _arrays.flag(exclude_self, "exclude_self"))
 
 
 def _radii(r):
-    """One radius and None, or 0 and an array with one for each query."""
-    if isinstance(r, (list, tuple)) or getattr(r, "ndim", 0) > 0:
-        return 0.0, _arrays.as_column(r, "r")
-    return _arrays.as_number(r, "r"), None
-
-
-class _RowOptions:
-    """Options of a search for rows, as the core takes them, and the library of its results."""
-
-    def __init__(self, points, queries, exclude_self, squared, sort, index_dtype, max_result_bytes):
-        self.like = queries if _arrays.library_of(queries) in _arrays.LIBRARIES else points
-        self.squared = _arrays.flag(squared, "squared")
-        if not isinstance(sort, str) or sort not in ("distance", "index"):
-            raise ValueError(f"sort is {sort!r}; it must be 'distance' or 'index'")
-        index_dtype = _arrays.index_type(index_dtype)
-        _arrays.require_type(self.like, index_dtype)
-        if max_result_bytes is not None:
-            max_result_bytes = _arrays.as_whole(max_result_bytes, "max_result_bytes")
-            if max_result_bytes < 1:
-                raise ValueError(f"max_result_bytes is {max_result_bytes}; it must be 1 or more, or None for what the "
-                                 "machine has")
-        self.of_core = (_arrays.flag(exclude_self, "exclude_self"), self.squared, sort == "index",
-                        index_dtype == numpy.int64, min(max_result_bytes or 0, 2**63 - 1))
-
-    def result(self, found, unit):
-        offsets, indices, distances, engine = found
-        if unit is not None and self.squared:
-            unit = unit**2
-        return RadiusResult(offsets, _arrays.in_library_of(self.like, indices),
-                            _units.attached(_arrays.in_library_of(self.like, distances), unit), engine)
+    """One radius, or an array with one for each query."""
+    is_array = isinstance(r, (list, tuple)) or getattr(r, "ndim", 0) > 0
+    return _arrays.as_column(r, "r") if is_array else _arrays.as_number(r, "r")

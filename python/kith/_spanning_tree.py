@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from kith import _arrays, _core, _units, _fof as groups
+from kith import _arrays, _core, _units
 from kith._arrays import AnyArray, BoxLike, ProgressLike
 from kith._hints import takes_own_names
+from kith._phase_space import phase_space_at
 
 
 class SpanningTree:
@@ -27,7 +28,7 @@ class SpanningTree:
         number after it, except where squares are subnormal; infinity if no number is long enough. The edges with
         `heights <= r` connect exactly the groups of `kith.fof(points, r)`.
     engine : str
-        That found it: "tree" or "brute".
+        Engine used: "tree" or "brute".
     """
 
     def __init__(self, edges: Any, weights: Any, heights: Any, engine: str) -> None:
@@ -91,20 +92,7 @@ def mst(points: AnyArray, *, box: BoxLike = None, linking_length: float | None =
     >>> tree.edges.tolist(), tree.weights.tolist()
     ([[0, 2], [1, 3], [1, 2]], [1.0, 2.0, 4.0])
     """
-    points, unit, box, metric = groups.phase_space_at(points, linking_length, b, psi, psi_sigma, velocities, masses, box)
-    device = _arrays.device_for(device, points)
-    found = _core.mst_points(points, box, *metric, device, threads, _arrays.progress_function(progress),
-                             _arrays.engine_name(engine))
-    return _result(found, points, unit)
-
-
-def of_tree(tree, unit, like, engine, threads, progress):
-    """`Tree.mst`: `like` has the library of the points, `tree` is the core's."""
-    found = _core.mst_tree(tree, threads, _arrays.progress_function(progress), _arrays.engine_name(engine))
-    return _result(found, like, unit)
-
-
-def _result(found, like, unit):
-    *arrays, engine = found
-    edges, weights, heights = (_arrays.in_library_of(like, array) for array in arrays)
-    return SpanningTree(edges, _units.attached(weights, unit), _units.attached(heights, unit), engine)
+    source, length, phase_space = phase_space_at(points, box, linking_length, b, psi, psi_sigma, velocities, masses)
+    *arrays, used = _core.span(source.call(device, threads, progress, engine), length, phase_space)
+    edges, weights, heights = (_arrays.in_library_of(source.like, array) for array in arrays)
+    return SpanningTree(edges, _units.with_unit(weights, source.unit), _units.with_unit(heights, source.unit), used)

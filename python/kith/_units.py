@@ -115,7 +115,7 @@ def split(values, what):
     return (values, None) if unit is None else (_converted(values, unit, what), unit)
 
 
-def attached(array, unit):
+def with_unit(array, unit):
     """The array as a Quantity that views it, or itself if there is no unit."""
     return array if unit is None else array << unit
 

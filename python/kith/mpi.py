@@ -27,11 +27,14 @@ try:
 except ModuleNotFoundError as missing:
     raise ImportError("kith.mpi needs mpi4py, built with the MPI of your mpirun: pip install mpi4py") from missing
 
-from kith import _arrays, _core, _fof
-from kith._warnings import warn
+from kith import _arrays, _core
 from kith._arrays import AnyArray, BoxLike
-from kith._fof import Catalog
+from kith._call import require_rows
+from kith._catalog import Catalog
+from kith._fof import at_least_one
+from kith._phase_space import phase_space
 from kith._radius import RadiusResult
+from kith._warnings import warn
 
 _LARGEST_MESSAGE = 1 << 30
 _TAGS = (1, 2)
@@ -184,12 +187,12 @@ def fof(comm: MPI.Intracomm, points: AnyArray, linking_length: float | None = No
                       "velocities": None if velocities is None else _arrays.as_real(velocities, "velocities"),
                       "masses": None if masses is None else _arrays.as_column(masses, "masses"),
                       "types": None if types is None else _arrays.as_integers(types, numpy.uint8, "types")}
-            _fof.require_rows(**arrays)
-            labeled, listed = (1, 20) if min_members is None else [_fof.at_least_one(min_members)] * 2
-            _, length, is_relative, _ = _fof.phase_space(arrays["velocities"], None, psi, psi_sigma, None)
+            require_rows(arrays["points"].shape, **{name: arrays[name] for name in ("velocities", "masses", "types")})
+            labeled, listed = (1, 20) if min_members is None else [at_least_one(min_members)] * 2
+            found = phase_space(arrays["velocities"], None, psi, psi_sigma, None)
+            _, length, is_relative, _ = found or (None, 0.0, False, None)
             return arrays, _core.label_over_ranks(
-                arrays["points"], *_arrays.length(linking_length, b), not (psi is None and psi_sigma is None), length,
-                is_relative, arrays["velocities"], arrays["masses"], arrays["types"], box, labeled,
+                arrays["points"], *_arrays.length(linking_length, b), found is not None, length, is_relative, arrays["velocities"], arrays["masses"], arrays["types"], box, labeled,
                 listed if _arrays.flag(return_catalog, "return_catalog") else 0, _ids(ids),
                 _arrays.flag(rebalance, "rebalance"), _weights(weights), threads)
         arrays, call = ranks.agreed(prepare)

@@ -24,16 +24,16 @@ except ModuleNotFoundError as error:
                               name=error.name) from error
 
 from kith import _arrays, _ladder_plot
+from kith._call import normalize_arguments
+from kith._hierarchy import FofLadder
+from kith._levels_file import LevelsFile
 from kith._map_layout import Words, circle_groups, color_map, decades_of_mass, decades_of_space, draw
 from kith._mass_plot import mass_function
 from kith._projection import View, plane_of, project
 from kith._subjects import (catalog_of, name_of_axis, name_of_lengths, other_axes, require_axes, require_groups,
                             require_labels_of, require_same_lengths)
+from kith._tree import Tree
 from kith._units import plain as without_units
-from kith._levels_file import LevelsFile
-from kith._hierarchy import FofLadder
-from kith._knn import Tree
-from kith._call import unpacked
 
 __all__ = ["color_map", "dendrogram", "density", "levels", "mass_function", "neighbor_density"]
 
@@ -351,10 +351,9 @@ def _opened(points, box, title, axes, unit, catalog=None):
     if title is None:
         title = os.path.basename(getattr(points, "path", ""))
     points = without_units(points, "points", "kith.plot draws plain numbers: give points.to_value(unit)")
-    _, points, box = unpacked(points, box)
-    if box is None and catalog is not None:
-        box = catalog.box
-    points = numpy.asarray(_arrays.as_real(points, "points"))
+    source, = normalize_arguments(points, box)
+    box = catalog.box if source.box is None and catalog is not None else source.box
+    points = numpy.asarray(source.core)
     if points.ndim != 2 or not 2 <= points.shape[1] <= 8:
         raise ValueError(f"points are of shape {points.shape}; they must be of shape (n, d) with d from 2 to 8")
     return points, box, title

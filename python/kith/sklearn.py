@@ -20,7 +20,8 @@ from scipy.sparse import issparse
 from sklearn.exceptions import EfficiencyWarning
 from sklearn.utils.validation import validate_data
 
-from kith import _units, _dbscan as clusters
+from kith import _units
+from kith._dbscan import dbscan
 from kith._warnings import warn
 
 __all__ = ["DBSCAN"]
@@ -68,7 +69,7 @@ class DBSCAN(sklearn.cluster.DBSCAN):
         if reason is None:
             points = validate_data(self, X)
             try:
-                labels, is_core = clusters.dbscan(_coordinates(points), self.eps, self.min_samples, return_core=True,
+                labels, is_core = dbscan(_coordinates(points), self.eps, self.min_samples, return_core=True,
                                                   threads=self.n_jobs and effective_n_jobs(self.n_jobs))
             except NotImplementedError as error:  # for these dimensions
                 reason = str(error).partition(";")[0]

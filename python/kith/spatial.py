@@ -60,7 +60,7 @@ class cKDTree:
                 raise ValueError("Negative input data are outside of the periodic box.")
             periods = [*numpy.where(numpy.isinf(self.boxsize), 0, self.boxsize), *[0.0] * (self.m == 1)]
             self._box = _core.Box(periods, [0.0 if period > 0 else None for period in periods])
-        self._tree = _core.Tree(self._embedded(data), self._box, min(max(int(leafsize), 32), 2**31 - 1), None, None, None)
+        self._tree = _core.Tree(_call(self._embedded(data), self._box), min(max(int(leafsize), 32), 2**31 - 1))
 
     def __reduce__(self):  # other processes build the tree again, from their own copy of the points
         return type(self), (self.data, self.leafsize, True, False, True, self.boxsize)
@@ -108,8 +108,8 @@ class cKDTree:
             indices[:] = -1
         else:
             # Squares, because that is where SciPy's bound is exclusive.
-            _core.search_tree(self._tree, self._embedded(queries), most, False, bound, is_bounded,
-                              distances, indices, threads, None)
+            _core.search(_call(self._tree, threads=threads), self._embedded(queries), most, False, bound, is_bounded,
+                         distances, indices)
         if is_bounded:
             beyond = distances >= bound * bound
             numpy.sqrt(distances, out=distances)
@@ -143,11 +143,11 @@ class cKDTree:
             except ValueError:
                 raise ValueError(f"r is of shape {radii.shape}; it must be a number, or broadcast to the shape of the "
                                  f"queries, {shape}") from None
-        radii = (float(radii), None) if radii.ndim == 0 else (0.0, radii.reshape(-1))
+        radii = float(radii) if radii.ndim == 0 else radii.reshape(-1)
         queries = self._embedded(numpy.ascontiguousarray(x.reshape(-1, self.m)))
         if _arrays.flag(return_length, "return_length"):
-            return _core.radius_count_tree(self._tree, queries, *radii, False, threads, None).reshape(shape)[()]
-        lists = _lists(_rows(self._tree, queries, *radii, threads=threads))
+            return _core.count_within(_call(self._tree, threads=threads), queries, radii, False).reshape(shape)[()]
+        lists = _lists(_rows(self._tree, queries, radii, threads=threads))
         if not shape:
             return lists[0]
         result = numpy.empty(len(lists), dtype=object)
@@ -162,7 +162,7 @@ class cKDTree:
         self._require_alike(other)
         tree = other._tree
         if other._box != self._box:  # distances are in the box of this tree
-            tree = _core.Tree(other._embedded(other.data), self._box, None, None, None, None)
+            tree = _core.Tree(_call(other._embedded(other.data), self._box), None)
         return _lists(_rows(tree, self._embedded(self.data), radius))
 
     def query_pairs(self, r, p=2.0, eps=0.0, output_type="set"):
@@ -195,7 +195,7 @@ class cKDTree:
             raise ValueError("r must be non-decreasing for non-cumulative counting, and not negative")
         different, places = numpy.unique(radii, return_inverse=True)
         queries = None if other is self else other._embedded(other.data)
-        numbers = numpy.array([_core.radius_count_tree(self._tree, queries, radius, None, False, None, None).sum()
+        numbers = numpy.array([_core.count_within(_call(self._tree), queries, radius, False).sum()
                                for radius in different.tolist()], dtype=numpy.intp)
         numbers = numbers[places.reshape(radii.shape)]
         if radii.ndim == 0:
@@ -274,11 +274,13 @@ def _radius(r, what):
     return float(_radii(_arrays.as_number(r, what), what))
 
 
-def _rows(tree, queries, radius, radii=None, exclude_self=False, threads=None):
+def _call(source, box=None, threads=None):
+    return _core.Call(source, box, None, threads, None)
+
+
+def _rows(tree, queries, radii, exclude_self=False, threads=None):
     """Offsets, indices and distances of the points within one radius, or one for each query, ordered by index."""
-    offsets, indices, distances, _ = _core.radius_search_tree(tree, queries, radius, radii, exclude_self, False, True,
-                                                              False, 0, threads, None)
-    return offsets, indices, distances
+    return _core.search_within(_call(tree, threads=threads), queries, radii, exclude_self, False, True, False, 0)[:3]
 
 
 def _lists(rows):

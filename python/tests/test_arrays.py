@@ -185,42 +185,40 @@ def test_memory_out_of_reach_is_refused(device, error, says):
     for name, column in columns.items():
         there = Elsewhere(column, device)
         labels, halos = kith.fof(POINTS, 0.2, return_catalog=True, min_members=2)
-        summary = _core.label_points(labels, POINTS, 0.2, False, None, numpy.inf, False, None, None, None, None, None)
+        call = _core.Call(POINTS, None, None, None, None)
+        summary = _core.find_groups(call, labels, (0.2, False), None)
         arguments = dict(masses=None, types=None) | {name: there}
         with pytest.raises(error, match=says):
-            _core.describe_groups(labels, summary, POINTS, None, arguments["masses"], 1.0, arguments["types"], 2,
-                                  None, None, None)
+            _core.describe_groups(call, labels, summary, None, arguments["masses"], 1.0, arguments["types"], 2)
     with pytest.raises(error, match=says):
         kith.write_catalog("never.hdf5", halos, ids=Elsewhere(numpy.arange(200, dtype=numpy.uint64), device))
 
 
 @pytest.mark.parametrize("place, error, says", [
     (0, ValueError, "points are in the memory of GPU 0"), (1, ValueError, "queries are in the memory of GPU 0"),
-    (4, NotImplementedError, "r is in the memory of GPU 0, but the host reads the radii; copy")])
+    (2, NotImplementedError, "r is in the memory of GPU 0, but the host reads the radii; copy")])
 def test_radius_search_on_the_cpu_refuses_the_memory_of_a_gpu(place, error, says):
-    arguments = [POINTS, POINTS[:5], None, 0.0, numpy.ones(5)]
+    arguments = [POINTS, POINTS[:5], numpy.ones(5)]
     arguments[place] = Elsewhere(arguments[place])
-    of_tree = [kith.Tree(POINTS)._core, *arguments[1:2], *arguments[3:]]
-    with pytest.raises(error, match=says):
-        _core.radius_count_points(*arguments, False, "cpu", None, None)
-    with pytest.raises(error, match=says):
-        _core.radius_search_points(*arguments, False, False, False, False, 0, "cpu", None, None)
-    if place > 0:
+    for source in (arguments[0], kith.Tree(POINTS)._core)[:2 if place > 0 else 1]:
+        call = _core.Call(source, None, "cpu", None, None)
         with pytest.raises(error, match=says):
-            _core.radius_count_tree(*of_tree, False, None, None)
+            _core.count_within(call, *arguments[1:], False)
+        with pytest.raises(error, match=says):
+            _core.search_within(call, *arguments[1:], False, False, False, False, 0)
 
 
 def test_dbscan_on_the_cpu_refuses_the_memory_of_a_gpu():
     labels, is_core = numpy.empty(len(POINTS), numpy.int32), numpy.empty(len(POINTS), bool)
     with pytest.raises(ValueError, match="points are in the memory of GPU 0"):
-        _core.dbscan_points(labels, is_core, Elsewhere(POINTS), 0.1, 5, False, None, "cpu", None, None)
+        _core.find_clusters(_core.Call(Elsewhere(POINTS), None, "cpu", None, None), labels, is_core, 0.1, 5, False)
     with pytest.raises(ValueError, match="core flags lies in the memory of GPU 0, but the call runs on the CPU"):
-        _core.dbscan_points(labels, Elsewhere(is_core), POINTS, 0.1, 5, False, None, "cpu", None, None)
+        _core.find_clusters(_core.Call(POINTS, None, "cpu", None, None), labels, Elsewhere(is_core), 0.1, 5, False)
 
 
 def test_mst_on_the_cpu_refuses_the_memory_of_a_gpu():
     with pytest.raises(ValueError, match="points are in the memory of GPU 0"):
-        _core.mst_points(Elsewhere(POINTS), None, 0.0, False, None, numpy.inf, False, None, "cpu", None, None)
+        _core.span(_core.Call(Elsewhere(POINTS), None, "cpu", None, None), (0.0, False), None)
 
 
 @pytest.mark.parametrize("integers, dtype", [(2**24 + 1, numpy.float32), (-2**53 - 1, numpy.float64)])

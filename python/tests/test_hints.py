@@ -52,7 +52,7 @@ def test_queries_of_a_snapshot():
     counts = kith.radius_count(universe, 2.0)
     assert (kith.radius_count(universe, 2.0, universe) == counts).all()
     tree = kith.Tree(universe)
-    tree._length_name = "kpc/h"
+    tree._source = tree._source._replace(length_name="kpc/h")
     for call in (tree.radius_count, tree.radius_search):
         with pytest.raises(ValueError, match="snapshot of the queries is in Mpc/h, the points in kpc/h; give its positions"):
             call(1.0, universe)

@@ -1,0 +1,176 @@
+"""Trees: indices of points to build once and query many times."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy
+import numpy.typing
+
+from kith import _arrays, _core, _dbscan, _fof, _hierarchy, _knn, _radius, _spanning_tree
+from kith._arrays import AnyArray, BoxLike, ProgressLike
+from kith._call import normalize_arguments
+from kith._hierarchy import FofLadder, Hierarchy
+from kith._hints import attribute_error_of_tree, takes_own_names
+from kith._radius import RadiusResult
+from kith._spanning_tree import SpanningTree
+
+
+class Tree:
+    """An index of points to build once and query many times.
+
+    Parameters
+    ----------
+    points, box, device, threads, progress
+        As for `kith.knn`. The points are copied.
+    leaf_size : int, optional
+        Most points in a leaf. Answers do not depend on it.
+
+    Notes
+    -----
+    A tree cannot change: copies are the same tree. A tree in host memory is pickled as its points, and built anew on the
+    CPU from the pickle; its results are then NumPy's.
+
+    Examples
+    --------
+    >>> import kith
+    >>> tree = kith.Tree([[0.25, 0.25], [0.875, 0.875], [0.5, 0.5]], box=1)
+    >>> distances, indices = tree.query([[0.0, 0.0]], 2)
+    >>> indices.tolist()
+    [[1, 0]]
+    >>> tree.fof(0.4).tolist()
+    [0, 1, 0]
+    """
+
+    @takes_own_names
+    def __init__(self, points: AnyArray, box: BoxLike = None, *, leaf_size: int | None = None,
+                 device: str | None = None, threads: int | None = None, progress: ProgressLike = False) -> None:
+        if isinstance(points, Tree):
+            raise TypeError("points is a kith.Tree; it must be an array")
+        source, = normalize_arguments(points, box)
+        leaf_size = None if leaf_size is None else max(-1, min(_arrays.as_whole(leaf_size, "leaf_size"), 2**31 - 1))
+        self._core = _core.Tree(source.call(device, threads, progress), leaf_size)
+        self._source = source._replace(core=self._core, box=None, like=_arrays.prototype_of(source.core))
+
+    if not TYPE_CHECKING:  # checkers would take any name
+        def __getattr__(self, name):
+            raise attribute_error_of_tree(self, name)
+
+    def __reduce__(self):
+        points = self.sorted_points
+        points[self.order] = points.copy()
+        return _rebuilt, (points, self._source.unit, self.box, self._core.leaf_size, self._source.length_name)
+
+    def __copy__(self) -> Tree:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Tree:
+        return self
+
+    def __len__(self) -> int:
+        return self._core.size
+
+    def __repr__(self) -> str:
+        return (f"<kith.Tree of {len(self)} points in {self.dimension} dimensions, {self.dtype}, on "
+                f"{self._core.device}>")
+
+    @property
+    def dimension(self) -> int:
+        """Numbers of a point."""
+        return self._core.dimension
+
+    @property
+    def dtype(self) -> numpy.dtype:
+        """float32 or float64: that of the points."""
+        return numpy.dtype(numpy.float64 if self._core.is_float64 else numpy.float32)
+
+    @property
+    def box(self) -> _core.Box:
+        """The box, with every origin resolved."""
+        return self._core.box
+
+    @property
+    def order(self) -> Any:
+        """Index of each point along the z-order curve, which the tree sorts by.
+
+        A view that cannot be written to; of a tree on a GPU, an object that CuPy and PyTorch take by DLPack.
+        """
+        return self._core.order
+
+    @property
+    def sorted_points(self) -> numpy.ndarray:
+        """A copy of the points along the z-order curve, shape (n, d), wrapped into the box; plain numbers.
+
+        Coordinates below 2**-173 of the largest one (2**-1053 in float64) may lose digits.
+        """
+        return self._core.sorted_points
+
+    def planes(self) -> list:
+        """Planes from the leaves up: for each, the first sorted position of every node, and the number of points."""
+        return [self._core.plane(index) for index in range(self._core.plane_count)]
+
+    @takes_own_names
+    def query(self, queries: AnyArray | None = None, k: int = 1, *, exclude_self: bool = False,
+              max_distance: float | None = None, engine: str = "auto", threads: int | None = None,
+              return_distances: bool = True, index_dtype: numpy.typing.DTypeLike = numpy.int32, out: Any = None,
+              progress: ProgressLike = False) -> Any:
+        """The k nearest points of every query, or of every point of the tree. As `kith.knn`."""
+        return _knn.knn(self, k, queries, exclude_self=exclude_self, max_distance=max_distance, engine=engine,
+                        threads=threads, return_distances=return_distances, index_dtype=index_dtype, out=out,
+                        progress=progress)
+
+    @takes_own_names
+    def radius_search(self, r: float | AnyArray, queries: AnyArray | None = None, *, exclude_self: bool = False,
+                      squared: bool = False, sort: str = "distance",
+                      index_dtype: numpy.typing.DTypeLike = numpy.int32, max_result_bytes: int | None = None,
+                      engine: str = "auto", threads: int | None = None, progress: ProgressLike = False) -> RadiusResult:
+        """All points within a radius of every query, or of every point of the tree. As `kith.radius_search`."""
+        return _radius.radius_search(self, r, queries, exclude_self=exclude_self, squared=squared, sort=sort,
+                                     index_dtype=index_dtype, max_result_bytes=max_result_bytes, engine=engine,
+                                     threads=threads, progress=progress)
+
+    @takes_own_names
+    def radius_count(self, r: float | AnyArray, queries: AnyArray | None = None, *, exclude_self: bool = False,
+                     engine: str = "auto", threads: int | None = None, progress: ProgressLike = False) -> numpy.ndarray:
+        """The number of points within a radius of every query, or of every point of the tree. As
+        `kith.radius_count`."""
+        return _radius.radius_count(self, r, queries, exclude_self=exclude_self, engine=engine, threads=threads,
+                                    progress=progress)
+
+    @takes_own_names
+    def fof(self, linking_length: float | None = None, *, b: float | None = None, min_members: int = 1,
+            engine: str = "auto", threads: int | None = None, progress: ProgressLike = False) -> Any:
+        """Labels of friends-of-friends groups of positions, without a catalog. Otherwise as `kith.fof`."""
+        return _fof.fof(self, linking_length, b=b, min_members=min_members, engine=engine, threads=threads,
+                        progress=progress)
+
+    @takes_own_names
+    def dbscan(self, eps: float, min_samples: int = 5, *, star: bool = False, return_core: bool = False,
+               engine: str = "auto", threads: int | None = None, progress: ProgressLike = False) -> Any:
+        """Labels of DBSCAN's clusters. As `kith.dbscan`."""
+        return _dbscan.dbscan(self, eps, min_samples, star=star, return_core=return_core, engine=engine, threads=threads,
+                              progress=progress)
+
+    @takes_own_names
+    def hierarchy(self, *, threads: int | None = None, progress: ProgressLike = False) -> Hierarchy:
+        """All friends-of-friends groups, at every linking length. As `kith.hierarchy`."""
+        return _hierarchy.hierarchy(self, threads=threads, progress=progress)
+
+    @takes_own_names
+    def fof_ladder(self, linking_lengths: Any = None, *, b: Any = None, min_members: int = 1, threads: int | None = None,
+                   progress: ProgressLike = False) -> FofLadder:
+        """Groups at several linking lengths. As `kith.fof_ladder`."""
+        return _hierarchy.fof_ladder(self, linking_lengths, b=b, min_members=min_members, threads=threads, progress=progress)
+
+    @takes_own_names
+    def mst(self, *, engine: str = "auto", threads: int | None = None,
+            progress: ProgressLike = False) -> SpanningTree:
+        """The minimum spanning tree of the points. As `kith.mst`."""
+        return _spanning_tree.mst(self, engine=engine, threads=threads, progress=progress)
+
+
+def _rebuilt(points, unit, box, leaf_size, length_name=None):
+    """A tree that was pickled."""
+    tree = Tree(points, box, leaf_size=leaf_size)
+    tree._source = tree._source._replace(unit=unit, length_name=length_name)
+    return tree
