@@ -1,7 +1,7 @@
 // Arrays of any library as the core sees them, and the core's memory as NumPy arrays.
 //
-// What comes in is never copied here: the Python side has already brought it to float32 or float64 of this machine's
-// byte order (kith/_arrays.py). DLPack and the buffer protocol say where it lies.
+// Input is never copied here: kith/_arrays.py has converted it to float32 or float64 in this machine's byte order.
+// DLPack and the buffer protocol give its address, strides and device.
 #pragma once
 
 #include <kith/catalog.hpp>

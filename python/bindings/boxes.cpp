@@ -74,7 +74,7 @@ nb::object origins_of(const Box& box) {
     });
 }
 
-/// Throws for numbers that no box can have; what fits the points is the core's to say.
+/// Throws for numbers that no box can have; the core checks that the box fits the points.
 const Box& checked(const Box& box) {
     for (int axis = 0; axis < (box.axes() == 0 ? 1 : box.axes()); ++axis) {
         const auto origin = box.origin(axis);

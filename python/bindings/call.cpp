@@ -44,11 +44,11 @@ Device device_named(std::string_view name) {
                 "device is '" + std::string(name) + "'; it must be 'cpu', 'cuda', or one of several GPUs: 'cuda:1'");
 }
 
-/// What the working thread tells the waiting one.
+/// Messages from the working thread to the waiting one, and cancellation in return.
 class Watch {
 public:
     /// The core's progress function; any thread of the core's calls it.
-    bool tell(std::string_view stage, double fraction) {
+    bool post(std::string_view stage, double fraction) {
         const std::lock_guard lock(mutex_);
         stage_ = stage;
         fraction_ = fraction;
@@ -64,20 +64,20 @@ public:
         is_finished_ = true;
         finished_.notify_one();
     }
-    /// The last stage is over, even if it had nothing to count.
+    /// Completes the last stage, even if it reported no progress.
     void complete() {
         is_new_ = is_new_ || (!stage_.empty() && fraction_ < 1);
         fraction_ = 1;
     }
-    /// Waits a little; says whether the work is done.
+    /// Waits 20 ms at most; returns whether the work is done.
     [[nodiscard]] bool wait() {
         std::unique_lock lock(mutex_);
         return finished_.wait_for(lock, std::chrono::milliseconds(20), [&] { return is_finished_; });
     }
-    /// The work is done: what it threw, if anything.
+    /// After the work is done: its exception, if any.
     [[nodiscard]] std::exception_ptr error() const { return error_; }
-    /// Whether there is something that was not heard yet.
-    [[nodiscard]] bool hear(std::string& stage, double& fraction) {
+    /// The newest progress; returns whether it was posted since the last poll.
+    [[nodiscard]] bool poll(std::string& stage, double& fraction) {
         const std::lock_guard lock(mutex_);
         stage = stage_;
         fraction = fraction_;
@@ -95,7 +95,7 @@ private:
     std::atomic<bool> canceled_{false};
 };
 
-/// False, or NumPy's own; no other answer of a progress function means anything, 0 and None included.
+/// Python's or NumPy's False; other return values of a progress function, 0 and None included, are ignored.
 bool is_false(const nb::object& answer) {
     if (nb::isinstance<nb::bool_>(answer)) {
         return answer.is(nb::handle(Py_False));
@@ -105,7 +105,7 @@ bool is_false(const nb::object& answer) {
            std::string_view(nb::str(type.attr("__name__")).c_str()).starts_with("bool") && !nb::bool_(answer);
 }
 
-/// What PyTorch has under way on points and results comes first.
+/// Orders the call after PyTorch's pending work on points and results.
 void wait_for_pytorch(const Device& device) {
     if (device.kind != DeviceKind::cuda) {
         return;
@@ -115,14 +115,14 @@ void wait_for_pytorch(const Device& device) {
     }
 }
 
-/// Calls into Python; throws what it raises.
-void attend(Watch& watch, const nb::object& progress) {
+/// Runs signal handlers and the progress function; throws their exceptions.
+void poll_signals(Watch& watch, const nb::object& progress) {
     if (PyErr_CheckSignals() != 0) {
         throw nb::python_error();
     }
     std::string stage;
     double fraction = 0;
-    if (!progress.is_none() && watch.hear(stage, fraction)) {
+    if (!progress.is_none() && watch.poll(stage, fraction)) {
         if (is_false(progress(stage, fraction))) {
             watch.cancel();
         }
@@ -211,7 +211,7 @@ void run(const CallOptions& options, std::int64_t size, const std::function<void
         return;
     }
     Watch watch;
-    execution.progress = [&watch](std::string_view stage, double fraction) { return watch.tell(stage, fraction); };
+    execution.progress = [&watch](std::string_view stage, double fraction) { return watch.post(stage, fraction); };
     std::exception_ptr raised;
     {
         Unlocked unlocked;
@@ -226,9 +226,9 @@ void run(const CallOptions& options, std::int64_t size, const std::function<void
         });
         while (!watch.wait()) {
             if (raised) {
-                continue; // until the work has noticed
+                continue; // until the work stops
             }
-            raised = unlocked.locked([&] { attend(watch, options.progress); });
+            raised = unlocked.locked([&] { poll_signals(watch, options.progress); });
             if (raised) {
                 watch.cancel();
             }
@@ -238,7 +238,7 @@ void run(const CallOptions& options, std::int64_t size, const std::function<void
         }
         if (!raised) {
             watch.complete();
-            raised = unlocked.locked([&] { attend(watch, options.progress); });
+            raised = unlocked.locked([&] { poll_signals(watch, options.progress); });
         }
     }
     if (raised) {

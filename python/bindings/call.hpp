@@ -1,9 +1,9 @@
-// Runs a call of the core with Python's lock released, so that other Python threads go on, Ctrl-C stops it, and a
-// progress function hears of it.
+// The arguments that all calls share, and running a call with the GIL released: other Python threads continue, Ctrl-C
+// cancels the call, and a progress function receives its progress.
 //
-// A call that may take long runs on a thread of its own. The calling thread waits, looks for signals about every fiftieth
-// of a second, and is the only one that ever calls into Python: no thread of the core waits for Python's lock. Starting
-// a thread takes some tens of microseconds, so that a brief call runs on the calling thread.
+// A long call runs on a thread of its own. The calling thread waits, polls signals about fifty times a second, and is the
+// only one that calls into Python: no thread of the core waits for the GIL. Starting a thread takes some tens of
+// microseconds, so brief calls run on the calling thread.
 #pragma once
 
 #include "arrays.hpp"
@@ -36,8 +36,8 @@ struct CallOptions {
 /// From Python's values: None or a device's name ("cpu", "cuda", "cuda:1"), None or a number of threads.
 [[nodiscard]] CallOptions call_options(nb::handle device, nb::handle threads, nb::object progress);
 
-/// What all calls have in common, bound as Call: points or a tree, and where, how and by which engine the call runs.
-/// Keeps them alive.
+/// The arguments that all calls share, bound as Call: points or a tree, which it keeps alive; box, device, threads,
+/// progress and engine.
 class Call : public CallOptions {
 public:
     /// Without a device, the call runs where its points are. Throws nb::next_overload for a source of another type.
@@ -65,8 +65,8 @@ private:
 
 [[nodiscard]] std::optional<PointsView> queries_of(const std::optional<InputArray>& queries);
 
-/// Runs `work`, which must not touch Python. `size` is about how many numbers it makes: what is small is brief. Throws
-/// what the work throws, or the exception that a signal's handler or the progress function raised.
+/// Runs `work`, which must not use Python. `size` estimates the numbers in the result: small calls are brief. Throws the
+/// exception of the work, of a signal handler or of the progress function.
 void run(const CallOptions& options, std::int64_t size, const std::function<void(const Execution&)>& work);
 
 /// Runs function(options), with the box, engine and execution of the call in the options, and returns its result.
@@ -84,7 +84,7 @@ template <class Options, class Function>
     return std::move(*result);
 }
 
-/// A UserWarning where a search has unresolved rows, or a spanning tree unresolved edges.
+/// Issues a UserWarning if a search has unresolved rows, or a spanning tree unresolved edges.
 void warn(const UnresolvedRows& rows);
 void warn(const UnresolvedEdges& edges);
 

@@ -69,7 +69,7 @@ nb::object members_of(const Catalog& catalog, nb::handle self) {
     return catalog.member_array.visit([&](const auto members) { return numpy_view(members, 0, self); });
 }
 
-/// What a catalog is pickled as: its numbers, and arrays that view it; not what its stages cost.
+/// The state of a pickled catalog: its numbers, and arrays that view it, without the cost of its stages.
 nb::dict state_of(nb::handle self) {
     const auto& catalog = nb::cast<const Catalog&>(self);
     nb::dict state;

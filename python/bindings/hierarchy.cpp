@@ -34,7 +34,7 @@ Hierarchy hierarchy_of(const Call& call, const LengthArgument& length, const Pha
     return found;
 }
 
-/// What a spanning tree is pickled as: its facts, and arrays that view it.
+/// The state of a pickled spanning tree: its facts, and arrays that view it.
 nb::dict state_of(const SpanningTree& tree, nb::handle owner) {
     const SpanningTreeFacts& facts = tree.facts();
     nb::dict state;
@@ -94,7 +94,7 @@ SpanningTree tree_of(const nb::dict& state) {
     return facts.dtype == DType::float64 ? tree_of<double>(facts, state) : tree_of<float>(facts, state);
 }
 
-// The merges and the levels follow from the tree, sooner than they are read from a disk.
+// Merges and levels are computed from the tree, which is faster than reading them from a disk.
 
 void restore_hierarchy(Hierarchy& uninitialized, const nb::dict& state) {
     new (&uninitialized) Hierarchy(hierarchy(tree_of(state)));

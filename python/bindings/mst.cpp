@@ -1,7 +1,6 @@
 // The minimum spanning tree.
 //
-// Its edges are in memory of the host, also where a GPU found them, and stay in the memory that the core gave them: NumPy
-// arrays view it and keep it alive.
+// Its edges are in host memory, also those from a GPU. NumPy arrays view them in the core's memory and keep it alive.
 #include "arrays.hpp"
 #include "bindings.hpp"
 #include "call.hpp"

@@ -27,8 +27,7 @@ inline bool is_sequence(nb::handle value) {
            (!nb::hasattr(value, "ndim") || nb::cast<int>(value.attr("ndim")) > 0);
 }
 
-/// Python's error becomes nb::type_error with this text if it says that a value is none of what was asked for; others
-/// are thrown as they are.
+/// Replaces a pending TypeError or ValueError of Python by nb::type_error with this text; throws other errors unchanged.
 [[noreturn]] inline void throw_type_error(const char* text) {
     if (PyErr_Occurred() != nullptr && PyErr_ExceptionMatches(PyExc_TypeError) == 0 &&
         PyErr_ExceptionMatches(PyExc_ValueError) == 0) {

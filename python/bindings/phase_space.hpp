@@ -36,14 +36,14 @@ inline LinkingLength length_of(double length, bool is_relative) {
     return phase_space;
 }
 
-/// A linking length of Python's: the number, and whether it is relative.
+/// A linking length from Python: the number, and whether it is relative.
 using LengthArgument = std::pair<double, bool>;
 
 inline LinkingLength length_of(const LengthArgument& length) {
     return length_of(length.first, length.second);
 }
 
-/// Phase space of Python's: None, or velocities, psi, whether psi is in dispersions, and masses.
+/// Phase space from Python: None, or velocities, psi, whether psi is in dispersions, and masses.
 using PhaseSpaceArgument = std::optional<std::tuple<InputArray, double, bool, std::optional<InputArray>>>;
 
 [[nodiscard]] inline std::optional<PhaseSpace> phase_space_of(const PhaseSpaceArgument& given, const Device& device) {

@@ -1,7 +1,6 @@
 // Neighbors within a radius.
 //
-// Results of a GPU come to the host, too. The rows stay in the memory that the core gave them: NumPy arrays view it and
-// keep it alive.
+// Results of a GPU are copied to the host. NumPy arrays view the rows in the core's memory and keep it alive.
 #include "arrays.hpp"
 #include "bindings.hpp"
 #include "call.hpp"

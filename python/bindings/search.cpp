@@ -20,7 +20,7 @@ namespace kith::python {
 
 namespace {
 
-/// Rows x k arrays without gaps, in memory that the caller gave.
+/// Contiguous arrays of rows x k, in the caller's memory.
 class RowsOfCaller {
 public:
     RowsOfCaller(const std::optional<OutputArray>& distances, const std::optional<OutputArray>& indices,
@@ -37,7 +37,7 @@ public:
     }
     [[nodiscard]] const NeighborRows& rows() const noexcept { return rows_; }
 
-    /// Rows are written while points are still needed.
+    /// Throws invalid_argument for an input that overlaps the rows, which are written while it is read.
     void keep_apart_from(const InputArray& input) const {
         for (const MemoryBounds& each : memory_) {
             if (each.overlaps(MemoryBounds::of(input))) {
@@ -89,7 +89,7 @@ private:
     NeighborRows rows_;
 };
 
-/// Memory of a tree: a NumPy array, or on a GPU an object that other libraries take by DLPack.
+/// A view of a tree's memory: a NumPy array, or on a GPU an object for DLPack.
 nb::object positions_view(std::span<const std::int32_t> positions, const Device& device, nb::handle owner) {
     if (device.kind == DeviceKind::cpu) {
         return nb::cast(nb::ndarray<nb::numpy, const std::int32_t>(positions.data(), {positions.size()}, owner));

@@ -1,8 +1,8 @@
 """Arrays of any library in, arrays of the same library out.
 
-The core takes float32 and float64 as they lie, whatever their strides. What it cannot take as it lies is copied here:
-integers become float64, half precision float32, and the other byte order this machine's. Numbers that could not be copied
-without loss are refused, but for lists, whose numbers have no type, and queries, which take the type of the points.
+The core takes float32 and float64 in place, with any strides. Other arrays are copied here: integers become float64, half
+precision float32, and the other byte order this machine's. A copy that would lose digits is refused, except of lists, whose
+numbers have no type, and of queries, which take the type of the points.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import numpy
 
 from kith import _core, _tables, _units
 
-AnyArray = Any  # a NumPy array, an array of a library that speaks DLPack, a list, a snapshot
+AnyArray = Any  # a NumPy array, an array of a library that speaks DLPack, a list, a snapshot, a tree
 BoxLike = Union[None, float, Sequence[float], numpy.ndarray, _core.Box]
 ProgressLike = Union[bool, None, Callable[[str, float], Any]]
 
@@ -140,7 +140,7 @@ def _records_gradients():
 
 
 def _with_memory(array, what):
-    """The array itself; refuses those that do not say where their numbers lie."""
+    """The array itself; refuses those that do not give their memory by DLPack."""
     try:
         _core.device_of(array)
     except TypeError:
@@ -264,8 +264,7 @@ def empty_like(array, shape, dtype):
 
 
 def prototype_of(array):
-    """What later results are made like: no numbers, but the library and device of an array. A slice would keep all of
-    its memory."""
+    """An empty array of the same library and device, to make later results like. A slice would keep all memory alive."""
     return array[:0] if library_of(array) in ("jax", "jaxlib") else empty_like(array, (0, 1), numpy.float32)[0]
 
 
@@ -304,7 +303,7 @@ def wait_for_pytorch(gpu):
 def _empty(shape, dtype):
     try:
         return numpy.empty(shape, dtype=dtype)
-    except ValueError:  # which NumPy says of numbers of bytes that it cannot even count
+    except ValueError:  # NumPy's error for sizes that overflow
         raise MemoryError(f"an array of shape {shape} and type {dtype} is larger than any memory") from None
 
 

@@ -12,7 +12,7 @@ from kith._warnings import warn
 
 
 class Source(NamedTuple):
-    """What a call searches or groups, points or a tree of them, and what results take from it."""
+    """The points of a call, or a tree of them, and the properties that results take from them."""
 
     core: Any  # an array, or the core's tree
     box: Any
@@ -37,7 +37,7 @@ class Source(NamedTuple):
 def normalize_arguments(points, box=None, **lengths):
     """The source of a call, and other lengths as plain numbers in the unit of its points.
 
-    Of a snapshot, positions and box are taken, unless a box is given. A box beside a tree is left to the core to refuse.
+    A snapshot gives its positions and, if no box is given, its box. The core refuses a box in addition to a tree.
     """
     source = getattr(points, "_source", None)
     name = source.length_name if type(source) is Source else _frames.length_name(points)

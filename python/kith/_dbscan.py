@@ -55,9 +55,9 @@ def dbscan(points: AnyArray, eps: float, min_samples: int = 5, *, box: BoxLike =
 
     Notes
     -----
-    Exact; close to O(n) in low dimensions. No neighbors are stored: beside the tree it takes a byte for each point and
-    for each core point its coordinates and 12 bytes (5 and 16 on a GPU). Sources: Ester, Kriegel, Sander & Xu 1996
-    (KDD); for DBSCAN* Campello, Moulavi & Sander 2013 (PAKDD).
+    Exact; close to O(n) in low dimensions. No neighbors are stored: in addition to the tree it takes a byte for each
+    point and for each core point its coordinates and 12 bytes (5 and 16 on a GPU). Sources: Ester, Kriegel, Sander & Xu
+    1996 (KDD); for DBSCAN* Campello, Moulavi & Sander 2013 (PAKDD).
 
     Examples
     --------

@@ -44,7 +44,7 @@ def fof(points: AnyArray, linking_length: float | None = None, *, b: float | Non
         as they are if it states none. Beside `velocities` it is in their units. Positions have 2 to 4 dimensions. On the
         CPU.
     psi_sigma : float, optional
-        The same, with a psi of so many times the dispersion of all velocities: the root of the mean square of v - mean(v),
+        The same, with a psi in units of the dispersion of all velocities: the root of the mean square of v - mean(v),
         weighted by mass and summed over components.
     box : float, sequence of d floats or Box, optional
         Periods, as for `kith.knn`; 0 is open space, also for a snapshot that has a box.
@@ -75,7 +75,7 @@ def fof(points: AnyArray, linking_length: float | None = None, *, b: float | Non
     ValueError
         For points or velocities that are not finite; a negative linking length; a relative one if the volume is zero; one
         above 0 whose square underflows relative to the largest coordinate, such as a placeholder of 1e37 in float32; a psi that
-        is not above 0, is given without velocities, or beside a linking length of 0; `psi_sigma` if all velocities are
+        is not above 0, is given without velocities, or with a linking length of 0; `psi_sigma` if all velocities are
         alike.
     TypeError
         If both `linking_length` and `b` are given, or neither and the points are no snapshot; if both `psi` and
@@ -143,7 +143,7 @@ def fof(points: AnyArray, linking_length: float | None = None, *, b: float | Non
 
 
 def b_of_overdensity(overdensity: float, dimension: int = 3) -> float:
-    """The relative linking length at which two points in a sphere of that radius are so many times as dense as the mean.
+    """The relative linking length at which two points in a sphere of that radius have this overdensity.
 
     Parameters
     ----------

@@ -47,7 +47,7 @@ def hierarchy(points: AnyArray, *, box: BoxLike = None, linking_length: float | 
 
     Notes
     -----
-    Exact: a cut has the labels of `kith.fof`, bit for bit. Equal distances are told apart by index. Beyond the spanning
+    Exact: a cut has the labels of `kith.fof`, bit for bit. Ties between equal distances are broken by index. Beyond the spanning
     tree it costs close to O(n). Source: Gower & Ross 1969 (Applied Statistics 18, 54).
 
     Examples
@@ -71,7 +71,7 @@ class Hierarchy:
     Attributes
     ----------
     linkage : NumPy array of float64, shape (n - 1, 4)
-        SciPy's linkage matrix, for `scipy.cluster.hierarchy.fcluster`, `dendrogram` and the like: row i joins two
+        SciPy's linkage matrix, for `scipy.cluster.hierarchy.fcluster`, `dendrogram` and others: row i joins two
         clusters into cluster n + i. Its columns are the smaller and the larger number of the two, the linking length at
         which they join (in the units of the points), and the number of points of both. Cluster i < n is point i.
     box : Box
@@ -138,7 +138,7 @@ def fof_ladder(points: AnyArray, linking_lengths: Any = None, *, b: Any = None, 
     b : sequence of floats
         The same in units of the mean separation, as for `kith.fof`.
     min_members : int
-        Only groups of so many points and more are listed.
+        Smallest size of a listed group.
 
     Returns
     -------
@@ -153,8 +153,8 @@ def fof_ladder(points: AnyArray, linking_lengths: Any = None, *, b: Any = None, 
 
     Notes
     -----
-    One minimum spanning tree serves all lengths: ten of them take little longer than one. Memory for the labels of a level
-    is only taken when they are asked for.
+    One minimum spanning tree serves all lengths: ten of them take little longer than one. Labels of a level take memory
+    only on request.
 
     Examples
     --------

@@ -1,8 +1,7 @@
 """Hints for arguments that have another name or place elsewhere: `workers` of SciPy is `threads` here.
 
-Python raises TypeError for an argument that a function does not have. Functions marked with `@takes_own_names` then say what
-it is called here, at no cost for calls that are right; and that further arguments are given by name. `refuse_scipys_order`
-is for arguments that can be told apart.
+Python raises TypeError for an argument that a function does not have. `@takes_own_names` adds kith's name of the argument to
+the error, or the arguments to give by name, at no cost for correct calls. `refuse_scipys_order` detects swapped arguments.
 """
 
 import functools

@@ -60,7 +60,7 @@ def knn(points: AnyArray, k: int, queries: AnyArray | None = None, *, box: BoxLi
     progress : bool or callable
         True draws a bar on the standard error. A function is called now and then with the name of the stage and the
         fraction that is done; if it returns False before the end, `kith.Canceled` is raised, and the contents of `out`
-        are undefined. Any other return value is ignored.
+        are unspecified. Any other return value is ignored.
 
     Returns
     -------
@@ -87,12 +87,13 @@ def knn(points: AnyArray, k: int, queries: AnyArray | None = None, *, box: BoxLi
     Warns
     -----
     UserWarning
-        If neighbors are too near for the type of the points beside the largest coordinate, such as a placeholder of
+        If neighbors are too near for the type of the points, relative to the largest coordinate, such as a placeholder of
         1e37 in float32, so that their distances and order mean little. The text names that point and the first query.
 
     Notes
     -----
-    Exact; close to O(n k) in low dimensions. Releases the GIL; the arrays must not be modified during the call. Source: the jz-tree paper, sections II and III.
+    Exact; close to O(n k) in low dimensions. Releases the GIL; the arrays must not be modified during the call. Source:
+    the jz-tree paper, sections II and III.
 
     Examples
     --------

@@ -1,11 +1,11 @@
 """Lengths with units. Nothing here imports a library of units: what is given brings its own.
 
 Points that carry a unit of astropy's give it to all lengths of a call: queries, box, radius, linking length and largest
-distance must carry units, too, are converted to that of the points, and distances are returned in it. What carries a unit
-where none can be kept is refused, and so are the units of all other libraries: no unit is dropped silently. Quantities
-without dimension are plain numbers. Masked numbers are refused here, too, as every argument passes through.
+distance must carry units, too, are converted to that of the points, and distances are returned in it. Units where none can
+be kept, and those of all other libraries, are refused: no unit is dropped silently. Quantities without dimension are plain
+numbers. Masked numbers are refused here, too, because every argument passes through.
 
-Other libraries are recognized by what they have in common: an attribute `units` or `unit` beside one that makes plain
+Other libraries are recognized by a common trait: an attribute `units` or `unit` in addition to one that gives plain
 numbers (pint's `magnitude`, `to_value` of unyt and swiftsimio, `in_units` of pynbody), on arrays, on scalars, and, for
 pynbody, on units that stand for a length themselves; or on the data that an xarray.DataArray wraps. Texts that only describe
 a file's column, such as `attrs["units"]` of xarray and pandas, are no units: these libraries lose them in arithmetic, too.
@@ -31,7 +31,7 @@ def unit_of(value, what):
     TypeError for other units, ValueError for masked numbers."""
     if type(value) in _PLAIN or type(value).__module__.partition(".")[0] in _TABLES:
         return None
-    if isinstance(value, (list, tuple)):  # of a box 0 may be the first; of points one tells for all
+    if isinstance(value, (list, tuple)):  # of a box the first may be 0; all points have one unit
         units = (unit_of(each, what) for each in value[:8])
         return next((unit for unit in units if unit is not None), None)
     _refuse_masked(value, what)
