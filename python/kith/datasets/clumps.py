@@ -2,20 +2,14 @@
 
 import numpy
 
-from .random_points import begin, directions, wrapped
+from .random_points import begin, directions, documented, wrapped
 
 
+@documented
 def clustered(count, dimension=3, *, seed=0, dtype=numpy.float32):
     """Halos in a field: three tenths of the points evenly random, the others in halos of 20 points to a twentieth of all.
 
-    Parameters
-    ----------
-    count, dimension, seed, dtype
-        As for `uniform`.
-
-    Returns
-    -------
-    ndarray, shape (count, dimension)
+    POINTS
         In the periodic unit box [0, 1): give `box=1`.
 
     Notes
@@ -105,17 +99,11 @@ def _halos_in_a_field(random, count, dimension):
     return field, centers, halo, virial_radius, places
 
 
+@documented
 def soneira_peebles(count, dimension=3, *, seed=0, dtype=numpy.float32):
     """A hierarchy of clumps within clumps: 4 in each, 1.9 times as small, from a quarter of the box down to the points.
 
-    Parameters
-    ----------
-    count, dimension, seed, dtype
-        As for `uniform`.
-
-    Returns
-    -------
-    ndarray, shape (count, dimension)
+    POINTS
         In the periodic unit box [0, 1): give `box=1`.
 
     Notes

@@ -2,22 +2,14 @@
 
 import numpy
 
-from .random_points import begin, lattice_side, wrapped
+from .random_points import begin, documented, lattice_side, wrapped
 
 
+@documented
 def uniform(count, dimension=3, *, seed=0, dtype=numpy.float32):
     """Points that are evenly random in the unit box.
 
-    Parameters
-    ----------
-    count, dimension : int
-    seed : int
-    dtype : float32 or float64
-        Of the result. Points of another type are other points, not these rounded.
-
-    Returns
-    -------
-    ndarray, shape (count, dimension)
+    POINTS
         In the periodic unit box [0, 1): give `box=1`.
 
     Examples
@@ -32,17 +24,11 @@ def uniform(count, dimension=3, *, seed=0, dtype=numpy.float32):
     return random.permutation(random.random((count, dimension), dtype=dtype))
 
 
+@documented
 def gaussian(count, dimension=3, *, seed=0, dtype=numpy.float32):
     """Points of one normal distribution, of mean 0 and variance 1 along every axis.
 
-    Parameters
-    ----------
-    count, dimension, seed, dtype
-        As for `uniform`.
-
-    Returns
-    -------
-    ndarray, shape (count, dimension)
+    POINTS
         In open space: give no `box`.
 
     Examples
@@ -56,17 +42,11 @@ def gaussian(count, dimension=3, *, seed=0, dtype=numpy.float32):
     return random.permutation(random.standard_normal((count, dimension), dtype=dtype))
 
 
+@documented
 def lattice(count, dimension=3, *, seed=0, dtype=numpy.float32):
     """Different points with whole numbers as coordinates, in random order: most distances are shared by many pairs.
 
-    Parameters
-    ----------
-    count, dimension, seed, dtype
-        As for `uniform`.
-
-    Returns
-    -------
-    ndarray, shape (count, dimension)
+    POINTS
         Sites 0, 1, ... along each axis of the smallest cubic lattice that has `count` of them, all if it has no more.
         It is periodic: give `box=kith.datasets.box_of("lattice", count, dimension)`, the sites along an axis.
 
@@ -85,17 +65,11 @@ def lattice(count, dimension=3, *, seed=0, dtype=numpy.float32):
     return random.permutation(points)
 
 
+@documented
 def duplicates(count, dimension=3, *, seed=0, dtype=numpy.float32):
     """Many points in few places: nine tenths share a hundredth as many, and one place holds a hundredth of all.
 
-    Parameters
-    ----------
-    count, dimension, seed, dtype
-        As for `uniform`.
-
-    Returns
-    -------
-    ndarray, shape (count, dimension)
+    POINTS
         In the periodic unit box [0, 1): give `box=1`.
 
     Examples
@@ -114,17 +88,11 @@ def duplicates(count, dimension=3, *, seed=0, dtype=numpy.float32):
     return random.permutation(wrapped(places, dtype))
 
 
+@documented
 def hills(count, dimension=3, *, seed=0, dtype=numpy.float32):
     """A hilly ground: even along all axes but the last, along which points are normal around one of 1000 random heights.
 
-    Parameters
-    ----------
-    count, dimension, seed, dtype
-        As for `uniform`.
-
-    Returns
-    -------
-    ndarray, shape (count, dimension)
+    POINTS
         From -1000 to 1000 on the ground; heights have a spread of 100 around peaks from -1000 to 1000. In open space:
         give no `box`.
 

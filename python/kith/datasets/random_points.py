@@ -1,8 +1,30 @@
-"""What the generators of points share: how a seed is used, how points come into the unit box, directions."""
+"""Common parts of the generators of points: documentation, seeds, wrapping into the unit box, directions."""
+
+import inspect
 
 import numpy
 
 from .arguments import real_type, whole
+
+
+_POINTS = """Parameters
+----------
+count, dimension : int
+seed : int
+dtype : float32 or float64
+    Of the result. Points of another type are other points, not these rounded.
+
+Returns
+-------
+ndarray, shape (count, dimension)
+"""
+
+
+def documented(function):
+    """Puts the common parameters, and the result, into the documentation of a function, in place of POINTS."""
+    if function.__doc__ is not None:  # as it is under python -OO
+        function.__doc__ = inspect.cleandoc(function.__doc__).replace("POINTS\n", _POINTS)
+    return function
 
 
 def begin(count, dimension, seed, dtype):
