@@ -18,7 +18,6 @@
 // all launches. FOLDER/launches.json lists them all, with what the first run asked of the runtime before each; there,
 // small pieces of memory share a larger one, as on a GPU. With the word results the memory is kept before every launch,
 // and in FOLDER/N.results after it.
-#include "calls/device_async_calls.hpp"
 #include "calls/device_calls.hpp"
 #include "cuda/instances.hpp"
 #include "cuda_emulation/cuda_runtime.hpp"
@@ -183,7 +182,7 @@ std::vector<char> contents(const std::string& path) {
 
 /// Memory of the emulated device with these bytes.
 std::shared_ptr<void> on_device(const void* from, std::size_t bytes, const kith::Execution& execution) {
-    std::shared_ptr<void> memory = kith::detail::result_memory_on_device(static_cast<std::int64_t>(bytes), execution);
+    std::shared_ptr<void> memory = kith::detail::on_gpu().result_memory(static_cast<std::int64_t>(bytes), execution);
     if (from != nullptr) {
         (void)cudaMemcpyAsync(memory.get(), from, bytes, cudaMemcpyDefault, nullptr);
     }
@@ -226,8 +225,8 @@ public:
             cluster(length);
         } else if (call == "spanning_tree") {
             record_as(Saved::all, [&] {
-                (void)kith::detail::spanning_tree_on_device(points_, {.box = box_, .execution = execution_},
-                                                            kith::Engine::tree);
+                (void)kith::detail::on_gpu().spanning_tree(points_, {.box = box_, .execution = execution_},
+                                                           kith::Engine::tree);
             });
         } else if (call == "own_kernels" && points_.dimension() == 3) {
             record_as(Saved::largest, [&] {
@@ -266,7 +265,7 @@ private:
         }
         if (!has("async")) {
             record_as(Saved::largest, [&] {
-                (void)kith::detail::knn_on_device(points_, queries(), {k, options, &rows, nullptr}, engine);
+                (void)kith::detail::on_gpu().knn(points_, queries(), {k, options, &rows, nullptr}, engine);
             });
             return;
         }
@@ -317,7 +316,7 @@ private:
         record_as(Saved::largest, [&] {
             kith::FofSummary found;
             found.engine = engine;
-            kith::detail::fof_on_device(points_, length, options, labels, found);
+            kith::detail::on_gpu().fof(points_, length, options, labels, found);
             if (with_catalog) {
                 (void)kith::detail::catalog_on_device({labels, found.sizes}, particles, box_,
                                                       {.execution = execution_});
@@ -334,7 +333,7 @@ private:
             const kith::RadiusResultAccess rows(result);
             rows.index_type = kith::IndexType::int32;
             rows.dtype = kith::dtype_of<T>;
-            (void)kith::detail::radius_on_device(
+            (void)kith::detail::on_gpu().radius(
                 points_, queries(), {radii, -1, options, with_rows ? nullptr : &counts, with_rows ? &rows : nullptr});
         });
     }
@@ -344,8 +343,8 @@ private:
         const auto is_core = take<std::uint8_t>(count_);
         record_as(Saved::largest, [&] {
             kith::DbscanSummary found;
-            kith::detail::dbscan_on_device(points_, {.box = box_, .execution = execution_},
-                                           {length, 5, false, labels, is_core}, found);
+            kith::detail::on_gpu().dbscan(points_, {.box = box_, .execution = execution_},
+                                          {length, 5, false, labels, is_core}, found);
         });
     }
 

@@ -22,8 +22,8 @@ Catalog describe(const detail::halos::LabeledGroups& groups, const Particles& pa
     namespace halos = detail::halos;
     if (detail::is_on_gpu(options.execution)) {
         halos::check_shapes(groups, particles, options, DeviceKind::cuda);
-        detail::require_device(particles.positions.dimension());
-        return detail::catalog_on_device(groups, particles, box, options);
+        detail::on_gpu().require_dimension(particles.positions.dimension());
+        return detail::on_gpu().catalog(groups, particles, box, options);
     }
     detail::Context context(options.execution);
     Catalog result;

@@ -1,30 +1,15 @@
-// Which engine answers a call: the only place that decides.
+// Chooses the engine of a call: the only place that decides.
 #pragma once
 
-#include <kith/error.hpp>
 #include <kith/execution.hpp>
+#include <kith/points.hpp>
+#include <kith/tree.hpp>
 
-#include "support/message.hpp"
+#include "calls/answers.hpp"
 
-#include <cstddef>
 #include <cstdint>
-#include <string>
 
 namespace kith::detail {
-
-enum class Task {
-    neighbors,
-    radius,
-    groups,
-    clusters,
-    spanning_tree,
-    groups_in_phase_space,
-    spanning_tree_in_phase_space,
-};
-
-constexpr bool is_in_phase_space(Task task) {
-    return task == Task::groups_in_phase_space || task == Task::spanning_tree_in_phase_space;
-}
 
 /// What the choice depends on.
 struct CallSize {
@@ -33,60 +18,13 @@ struct CallSize {
     bool separate_queries = false;
     std::int64_t k = 0;      ///< neighbors of a query; 0 where their number is not known
     bool keeps_tree = false; ///< the points are those of a tree that was built before
-    DeviceKind device = DeviceKind::cpu;
-    bool asynchronous = false; ///< only puts work on a stream of the device
+    Where where = Where::cpu;
 };
 
-/// Whether an engine answers such calls on such a device; asynchronous ones, without the host. If `automatic` does not,
-/// no engine does.
-constexpr bool answers(Engine engine, Task task, DeviceKind device, bool asynchronous = false) {
-    if (is_in_phase_space(task) && (device != DeviceKind::cpu || asynchronous)) {
-        return false;
-    }
-    switch (engine) {
-    case Engine::automatic:
-    case Engine::tree:
-        return true;
-    case Engine::brute_force:
-        return device == DeviceKind::cpu || task == Task::neighbors || task == Task::groups;
-    case Engine::kdtree:
-        return task == Task::neighbors ? !asynchronous
-                                       : device == DeviceKind::cpu && (task == Task::radius || task == Task::groups ||
-                                                                       task == Task::groups_in_phase_space);
-    case Engine::clover:
-        return task == Task::neighbors && !asynchronous;
-    }
-    return false;
-}
-
-/// Throws unsupported for an engine that does not, naming those that do. Calls check this first, before memory, device
-/// and points.
-inline void check_engine(Engine wanted, Task task, DeviceKind device, bool asynchronous = false) {
-    if (answers(wanted, task, device, asynchronous)) {
-        return;
-    }
-    constexpr const char* names[] = {"k nearest neighbors",
-                                     "radius search",
-                                     "friends-of-friends",
-                                     "DBSCAN",
-                                     "the spanning tree",
-                                     "groups in phase space",
-                                     "the spanning tree in phase space"};
-    const char* const name = names[static_cast<std::size_t>(task)];
-    if (!answers(Engine::automatic, task, device, asynchronous)) {
-        throw error(ErrorKind::unsupported, name, task == Task::groups_in_phase_space ? " are" : " is",
-                    " found on the CPU only; run on the CPU, with kith::cpu()");
-    }
-    std::string others;
-    for (std::size_t i = 0; i < engine_names.size(); ++i) {
-        if (answers(static_cast<Engine>(i), task, device, asynchronous)) {
-            others += (others.empty() ? "" : ", ") + std::string(engine_names[i]);
-        }
-    }
-    throw error(ErrorKind::unsupported, "the engine '", name_of(wanted), "' does not support ", name,
-                device == DeviceKind::cpu ? "" : " on a GPU", asynchronous ? ", asynchronously" : "",
-                "; use one of: ", others,
-                device != DeviceKind::cpu && answers(wanted, task, DeviceKind::cpu) ? "; or run on the CPU" : "");
+inline CallSize size_of(const PointsOrTree& points, const PointsView* queries, std::int64_t k, Where where) {
+    const std::int64_t count = points.count();
+    return {count, queries != nullptr ? queries->count() : count, queries != nullptr, k, points.tree() != nullptr,
+            where};
 }
 
 /// So few that comparing all with all is always faster on the CPU.
@@ -106,29 +44,28 @@ constexpr bool are_few_pairs(const CallSize& size) {
                                              static_cast<double>(max_queries) * (points + to_start));
 }
 
-/// The engine that the caller wants, or the one that is faster. On the CPU the rules are measured
-/// (notebook/performance.md): comparing all with all beats building a tree for a handful of points, and for few
-/// queries. So are those on a GPU, an H200 (docs/benchmarks.md): the kernels of a tree take as long as comparing 7e7
-/// pairs, however few its points.
+/// The engine that the caller wants, or else the faster one, for a call that check_engine() passes. Over ranks, and for
+/// a tree that is kept on a GPU, that is the tree. The other rules are measured. On the CPU (notebook/performance.md)
+/// comparing all pairs beats building a tree for few points and for few queries. On a GPU, an H200 (docs/benchmarks.md),
+/// the kernels of a tree take as long as comparing 7e7 pairs, however few its points.
 inline Engine choose(Task task, Engine wanted, const CallSize& size) {
     constexpr std::int64_t max_pairs_on_gpu = 70'000'000;
     constexpr std::int64_t max_points_to_connect = 512;
     constexpr std::int64_t max_points_to_cluster = 192; // a tree takes dense nodes whole
-    check_engine(wanted, task, size.device, size.asynchronous);
-    if (size.keeps_tree && size.device != DeviceKind::cpu) {
+    if (size.where == Where::ranks || (size.keeps_tree && size.where != Where::cpu)) {
         return Engine::tree;
     }
     if (wanted != Engine::automatic) {
         return wanted;
     }
     const auto brute_force_pays = [&] {
-        if (size.keeps_tree || !answers(Engine::brute_force, task, size.device, size.asynchronous)) {
+        if (size.keeps_tree || !answers(Engine::brute_force, task, size.where)) {
             return false;
         }
-        if (size.device != DeviceKind::cpu) {
+        if (size.where != Where::cpu) {
             return size.queries * size.points <= max_pairs_on_gpu;
         }
-        if (task != Task::neighbors && task != Task::radius) {
+        if (task != Task::neighbors && task != Task::neighbor_visits && task != Task::radius) {
             return size.points <= (task == Task::clusters ? max_points_to_cluster : max_points_to_connect);
         }
         return size.separate_queries ? are_few_pairs(size) : size.points <= few_points;

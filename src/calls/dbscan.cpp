@@ -2,7 +2,9 @@
 #include <kith/dbscan.hpp>
 #include <kith/error.hpp>
 
+#include "calls/calls.hpp"
 #include "calls/choose.hpp"
+#include "calls/device_calls.hpp"
 #include "calls/sources.hpp"
 #include "calls/zeros.hpp"
 #include "engines/brute_force/dbscan.hpp"
@@ -13,7 +15,6 @@
 #include "support/dimension.hpp"
 #include "support/message.hpp"
 
-#include <cmath>
 #include <cstdint>
 #include <span>
 
@@ -22,28 +23,6 @@ namespace kith {
 namespace detail {
 
 namespace {
-
-/// Any public search for clusters.
-struct DbscanCall {
-    const PointsOrTree& points;
-    double eps;
-    std::int64_t min_samples;
-    const DbscanOptions& options;
-};
-
-/// All that can be checked without looking at the points, but for the caller's memory.
-void check(const DbscanCall& call) {
-    check_engine(call.options.engine, Task::clusters, call.options.execution.device.kind);
-    if (!(call.eps >= 0) || std::isinf(call.eps)) {
-        throw error(ErrorKind::invalid_argument, of_value(call.eps), "eps is ", call.eps,
-                    "; it must be a finite number, 0 or more");
-    }
-    if (call.min_samples < 1) {
-        throw error(ErrorKind::invalid_argument, of_value(call.min_samples), "min_samples is ", call.min_samples,
-                    "; it must be 1 or more, as it counts the point itself");
-    }
-    check_points(call.points, call.options.box, call.options.execution);
-}
 
 void check_flags(std::span<const std::uint8_t> is_core, std::int64_t points) {
     if (!is_core.empty() && std::ssize(is_core) != points) {
@@ -59,11 +38,11 @@ void run(const DbscanCall& call, std::span<std::int32_t> labels, std::span<std::
     check_labels(labels, count);
     check_flags(is_core, count);
     const Execution& execution = call.options.execution;
-    result.engine = choose(Task::clusters, call.options.engine,
-                           {count, count, false, 0, call.points.tree() != nullptr, execution.device.kind});
-    if (is_on_gpu(execution)) {
-        dbscan_on_device(call.points, call.options, {call.eps, call.min_samples, call.options.star, labels, is_core},
-                         result);
+    const Where where = where_of(execution);
+    result.engine = choose(Task::clusters, call.options.engine, size_of(call.points, nullptr, 0, where));
+    if (where == Where::gpu) {
+        on_gpu().dbscan(call.points, call.options, {call.eps, call.min_samples, call.options.star, labels, is_core},
+                        result);
         return;
     }
     Context context(execution);
@@ -75,8 +54,8 @@ void run(const DbscanCall& call, std::span<std::int32_t> labels, std::span<std::
         }
         const ClusterRequest<T> request{points.frame().squared_radius(result.eps), call.min_samples, call.options.star,
                                         labels, is_core};
-        if (result.engine == Engine::tree) {
-            cluster_tree(context, points.tree(context), request, result);
+        if (const PlaneTree<T>* const planes = points.planes(context, result.engine)) {
+            cluster_tree(context, *planes, request, result);
         } else {
             const PointSet<T>* gathered = nullptr;
             context.stage("gather", [&] { gathered = &points.in_any_order(context); });

@@ -1,38 +1,20 @@
-#include "calls/device_async_calls.hpp"
-
+// What the public functions of include/kith/async.hpp do on a GPU: all checks that do not read the points, then the
+// work.
 #include <kith/error.hpp>
 
+#include "calls/calls.hpp"
 #include "calls/choose.hpp"
 #include "calls/device_calls.hpp"
-#include "calls/device_checks.hpp"
 #include "cuda/device_work.hpp"
 #include "cuda/instances.hpp"
 #include "cuda/result_memory.hpp"
 #include "cuda/scratch_arena.hpp"
 #include "engines/brute_force/device_entry.hpp"
-#include "groups/checks.hpp"
 #include "groups/resolve_length.hpp"
-#include "neighbors/checks.hpp"
 
 namespace kith::detail::inline KITH_GPU {
 
 namespace {
-
-void require_gpu(const Execution& execution) {
-    if (!is_on_gpu(execution)) {
-        throw Error(ErrorKind::invalid_argument, "calls that only put work on a stream run on a GPU; give them "
-                                                 "kith::cuda() with your stream");
-    }
-}
-
-void require_points_there(const PointsView& view, const Execution& execution, const char* what) {
-    if (view.count() > 0 && view.device().kind != DeviceKind::cuda) {
-        throw error(ErrorKind::invalid_argument, what,
-                    " are in the memory of the host; a call that does not wait needs them in that of GPU ",
-                    execution.device.index);
-    }
-    require_same_device(view, execution, what);
-}
 
 void require_memory_there(const DeviceWork& work, const void* memory, const char* what) {
     if (memory != nullptr && !is_on_device(work, memory)) {
@@ -69,9 +51,30 @@ std::int64_t measured(const Execution& execution, const Work& run) {
     return nothing.bytes_needed();
 }
 
-bool goes_by_brute_force(Task task, Engine wanted, std::int64_t points, std::int64_t rows) {
-    const CallSize size{.points = points, .queries = rows, .device = DeviceKind::cuda, .asynchronous = true};
-    return choose(task, wanted, size) == Engine::brute_force;
+/// Checks a call, and chooses its engine; returns the rest of it.
+DeviceKnnAsync checked(DeviceKnnAsync search) {
+    const PointsOrTree points(search.points);
+    const PointsView* const queries = search.queries ? &*search.queries : nullptr;
+    const KnnCall call{points, queries, search.call.k, search.call.options, search.call.rows};
+    check(call, Where::stream);
+    search.all_pairs =
+        choose(call.task(), call.options.engine, size_of(points, queries, 0, Where::stream)) == Engine::brute_force;
+    return search;
+}
+
+DeviceFofAsync checked(DeviceFofAsync fof) {
+    const PointsOrTree points(fof.points);
+    const FofCall call{points, fof.length, fof.options};
+    check(call, Where::stream);
+    if (!fof.length.is_relative()) { // then it takes no points to resolve it
+        with_dtype(points.dtype(), [&]<Coordinate T>(T) {
+            ResolvedLength resolved;
+            check(resolve_length(fof.length.value(), false, Frame<T>(), 0, resolved));
+        });
+    }
+    fof.all_pairs =
+        choose(call.task(), call.options.engine, size_of(points, nullptr, 0, Where::stream)) == Engine::brute_force;
+    return fof;
 }
 
 void search(DeviceWork& work, const DeviceKnnAsync& search) {
@@ -94,20 +97,10 @@ void label(DeviceWork& work, const DeviceFofAsync& fof) {
     });
 }
 
-/// A view of nothing, to measure by. The address is never used; a view of points must have one.
-PointsView some_points(DType dtype, int dimension, std::int64_t count, const char* what) {
+/// A view to measure by. Its address is never used; a view of points must have one.
+PointsView some_points(DType dtype, int dimension, std::int64_t count, const Execution& execution) {
     static constexpr double somewhere = 0;
-    const PointsView view(&somewhere, dtype, count, dimension, dimension, 1);
-    check_shape(view, what);
-    require_device(dimension);
-    return view;
-}
-
-void check_sources_there(const PointsView& points, const Box& box, const Execution& execution) {
-    check_shape(points, "points");
-    require_device(points.dimension());
-    require_points_there(points, execution, "points");
-    with_dtype(points.dtype(), [&]<Coordinate T>(T) { check_box<T>(box, points.dimension()); });
+    return {&somewhere, dtype, count, dimension, dimension, 1, execution.device};
 }
 
 /// Runs run(DeviceWork&) within the scratch, after check(DeviceWork&), which looks at other memory.
@@ -124,72 +117,43 @@ void run_within(std::span<std::byte> scratch, const Execution& execution, const 
 } // namespace
 
 std::int64_t knn_async_bytes_on_device(const KnnSize& size, const Execution& execution) {
-    require_gpu(execution);
-    check_request(size.k, {}, size.queries.has_value());
-    DeviceKnnAsync call;
-    call.points = some_points(size.dtype, size.dimension, size.points, "points");
-    if (size.queries) {
-        call.queries = some_points(size.dtype, size.dimension, *size.queries, "queries");
-    }
     const NeighborRows no_rows;
-    call.call.k = size.k;
-    call.call.rows = &no_rows;
-    call.all_pairs = goes_by_brute_force(Task::neighbors, size.engine, size.points, size.queries.value_or(size.points));
+    const KnnOptions options{.engine = size.engine, .execution = execution};
+    DeviceKnnAsync call{
+        some_points(size.dtype, size.dimension, size.points, execution), {}, {size.k, options, &no_rows}};
+    if (size.queries) {
+        call.queries = some_points(size.dtype, size.dimension, *size.queries, execution);
+    }
+    call = checked(call);
     return measured(execution, [&](DeviceWork& work) { search(work, call); });
 }
 
 void knn_async_on_device(DeviceKnnAsync call, std::span<std::byte> scratch) {
-    const Execution& execution = call.call.options.execution;
-    require_gpu(execution);
-    const std::int64_t k = call.call.k;
-    const KnnOptions& options = call.call.options;
-    const std::int64_t rows = call.queries ? call.queries->count() : call.points.count();
-    check_request(k, options, call.queries.has_value());
-    check_sources_there(call.points, options.box, execution);
-    if (call.queries) {
-        check_shape(*call.queries, "queries");
-        check_queries(*call.queries, call.points.dimension(), call.points.dtype());
-        require_points_there(*call.queries, execution, "queries");
-    }
-    const NeighborRows& memory = *call.call.rows;
-    check_rows(memory, rows, k, call.points.dtype());
-    call.all_pairs = goes_by_brute_force(Task::neighbors, options.engine, call.points.count(), rows);
+    call = checked(call);
+    const NeighborRows& rows = *call.call.rows;
+    const bool is_empty = (call.queries ? *call.queries : call.points).count() == 0;
     run_within(
-        scratch, execution, [&](DeviceWork& work) { search(work, call); },
+        scratch, call.call.options.execution, [&](DeviceWork& work) { search(work, call); },
         [&](DeviceWork& work) {
-            require_memory_there(work, rows > 0 ? memory.indices() : nullptr, "indices");
-            require_memory_there(work, rows > 0 ? memory.distances() : nullptr, "distances");
+            require_memory_there(work, is_empty ? nullptr : rows.indices(), "indices");
+            require_memory_there(work, is_empty ? nullptr : rows.distances(), "distances");
             require_writable(call.status, "status");
         });
 }
 
 std::int64_t fof_async_bytes_on_device(const FofSize& size, const Execution& execution) {
-    require_gpu(execution);
-    const DeviceFofAsync call{some_points(size.dtype, size.dimension, size.points, "points"),
-                              LinkingLength::absolute(0),
-                              {},
-                              nullptr,
-                              goes_by_brute_force(Task::groups, size.engine, size.points, size.points)};
+    const FofOptions options{.engine = size.engine, .execution = execution};
+    const DeviceFofAsync call =
+        checked({some_points(size.dtype, size.dimension, size.points, execution), LinkingLength::absolute(0), options});
     return measured(execution, [&](DeviceWork& work) { label(work, call); });
 }
 
 void fof_async_on_device(DeviceFofAsync call, std::span<std::byte> scratch) {
-    const Execution& execution = call.options.execution;
-    require_gpu(execution);
-    check_length(call.length);
-    check_sources_there(call.points, call.options.box, execution);
-    if (!call.length.is_relative()) { // then it takes no points to resolve it
-        with_dtype(call.points.dtype(), [&]<Coordinate T>(T) {
-            ResolvedLength resolved;
-            check(resolve_length(call.length.value(), false, Frame<T>(), 0, resolved));
-        });
-    }
-    const std::int64_t points = call.points.count();
-    call.all_pairs = goes_by_brute_force(Task::groups, call.options.engine, points, points);
+    call = checked(call);
     run_within(
-        scratch, execution, [&](DeviceWork& work) { label(work, call); },
+        scratch, call.options.execution, [&](DeviceWork& work) { label(work, call); },
         [&](DeviceWork& work) {
-            require_memory_there(work, points > 0 ? call.labels : nullptr, "labels");
+            require_memory_there(work, call.points.count() > 0 ? call.labels : nullptr, "labels");
             require_writable(call.summary, "summary");
             require_writable(call.status, "status");
         });

@@ -2,7 +2,6 @@
 
 #include <kith/error.hpp>
 
-#include "calls/device_checks.hpp"
 #include "cuda/device_context.hpp"
 #include "cuda/instances.hpp"
 #include "engines/brute_force/device_entry.hpp"
@@ -19,6 +18,15 @@ namespace kith::detail::inline KITH_GPU {
 
 namespace {
 
+/// Calls use.operator()<T, D>(context) for the points' type and dimension; returns the stages.
+template <class Use>
+StageReports run(const PointsOrTree& points, const Execution& execution, const Use& use) {
+    DeviceContext context(execution);
+    with_instance(points.dtype(), points.dimension(),
+                  [&]<Coordinate T, int D>() { use.template operator()<T, D>(context); });
+    return context.take_stages();
+}
+
 /// Calls use(tree, shape) with the kept tree, or with one that is built for the call.
 template <Coordinate T, int D, class Use>
 auto with_tree(DeviceContext& context, const PointsOrTree& points, const Box& box, const Use& use) {
@@ -29,9 +37,7 @@ auto with_tree(DeviceContext& context, const PointsOrTree& points, const Box& bo
     return use(build_tree_on_device<T, D>(context, points.points(), box, TreeShape{}), TreeShape{});
 }
 
-} // namespace
-
-void require_device(int dimension) {
+void require_dimension_on_device(int dimension) {
     if (dimension_is_on_device(dimension)) {
         return;
     }
@@ -48,70 +54,68 @@ void require_device(int dimension) {
                 max_dimension);
 }
 
-DeviceTreeHandle build_tree_on_device(const PointsView& points, const TreeOptions& options, StageReports& stages) {
-    require_same_device(points, options.execution, "points");
+DeviceTreeHandle build_tree(const PointsView& points, const TreeOptions& options, StageReports& stages) {
     DeviceTreeHandle tree;
-    DeviceContext context(options.execution);
-    context.memory()->take_apart();
-    with_instance(points.dtype(), points.dimension(), [&]<Coordinate T, int D>() {
+    stages = run(points, options.execution, [&]<Coordinate T, int D>(DeviceContext& context) {
+        context.memory()->take_apart();
         tree = build_tree_on_device<T, D>(context, points, options.box, options.shape);
     });
-    stages = context.take_stages();
     return tree;
 }
 
-SearchSummary knn_on_device(const PointsOrTree& points, const PointsView* queries, const DeviceKnnCall& call,
-                            Engine engine) {
-    const Execution& execution = call.options.execution;
-    require_same_device(points, queries, execution);
-    if (call.visitor != nullptr && points.tree() == nullptr && (engine == Engine::kdtree || engine == Engine::clover)) {
-        throw error(ErrorKind::unsupported, "the engine '", name_of(engine),
-                    "' has no visitors on a GPU; take the engine 'tree', or knn or knn_into");
+/// Without a kept tree and without a visitor, whose blocks are ranges of leaves.
+template <Coordinate T, int D>
+SearchSummary search_by(Engine engine, DeviceContext& context, const PointsView& points, const PointsView* queries,
+                        const DeviceKnnCall& call) {
+    switch (engine) {
+    case Engine::clover:
+        if (points.count() > 0 && (queries == nullptr || queries->count() > 0)) {
+            return search_cells_on_device<T, D>(context, points, queries, call);
+        }
+        [[fallthrough]]; // without points there are no cells
+    case Engine::brute_force:
+        return search_all_pairs_on_device<T, D>(context, points, queries, call);
+    case Engine::kdtree:
+        return search_kd_tree_on_device<T, D>(context, points, queries, call);
+    case Engine::automatic: // has been resolved
+    case Engine::tree:
+        break;
     }
-    DeviceContext context(execution);
+    return search_points_on_device<T, D>(context, points, queries, call);
+}
+
+SearchSummary search(const PointsOrTree& points, const PointsView* queries, const DeviceKnnCall& call, Engine engine) {
     SearchSummary summary;
-    const bool is_empty = points.count() == 0 || (queries != nullptr && queries->count() == 0);
-    with_instance(points.dtype(), points.dimension(), [&]<Coordinate T, int D>() {
+    const StageReports stages = run(points, call.options.execution, [&]<Coordinate T, int D>(DeviceContext& context) {
         if (points.tree() != nullptr || call.visitor != nullptr) {
             summary = with_tree<T, D>(context, points, call.options.box,
                                       [&](const DeviceTreeHandle& tree, const TreeShape& shape) {
                                           return search_tree_on_device<T, D>(context, tree, shape, queries, call);
                                       });
-        } else if (engine == Engine::clover && !is_empty) {
-            summary = search_cells_on_device<T, D>(context, points.points(), queries, call);
-        } else if (engine == Engine::brute_force || engine == Engine::clover) { // or without points to make cells of
-            summary = search_all_pairs_on_device<T, D>(context, points.points(), queries, call);
-        } else if (engine == Engine::kdtree) {
-            summary = search_kd_tree_on_device<T, D>(context, points.points(), queries, call);
         } else {
-            summary = search_points_on_device<T, D>(context, points.points(), queries, call);
+            summary = search_by<T, D>(engine, context, points.points(), queries, call);
         }
     });
-    summary.engine = call.visitor != nullptr ? Engine::tree : engine; // blocks are ranges of leaves
-    summary.stages = context.take_stages();
+    summary.engine = call.visitor != nullptr ? Engine::tree : engine;
+    summary.stages = stages;
     return summary;
 }
 
-SearchSummary radius_on_device(const PointsOrTree& points, const PointsView* queries, const DeviceRadiusCall& call) {
-    const Execution& execution = call.options.execution;
-    require_same_device(points, queries, execution);
-    DeviceContext context(execution);
+SearchSummary search_radius(const PointsOrTree& points, const PointsView* queries, const DeviceRadiusCall& call) {
     SearchSummary summary;
-    with_instance(points.dtype(), points.dimension(), [&]<Coordinate T, int D>() {
+    const StageReports stages = run(points, call.options.execution, [&]<Coordinate T, int D>(DeviceContext& context) {
         summary = with_tree<T, D>(context, points, call.options.box,
                                   [&](const DeviceTreeHandle& tree, const TreeShape& shape) {
                                       return search_radius_on_device<T, D>(context, tree, shape, queries, call);
                                   });
     });
-    summary.stages = context.take_stages();
+    summary.stages = stages;
     return summary;
 }
 
-void fof_on_device(const PointsOrTree& points, LinkingLength length, const FofOptions& options,
-                   std::span<std::int32_t> labels, FofSummary& result) {
-    require_same_device(points.points(), options.execution, "points");
-    DeviceContext context(options.execution);
-    with_instance(points.dtype(), points.dimension(), [&]<Coordinate T, int D>() {
+void label(const PointsOrTree& points, LinkingLength length, const FofOptions& options, std::span<std::int32_t> labels,
+           FofSummary& result) {
+    result.stages = run(points, options.execution, [&]<Coordinate T, int D>(DeviceContext& context) {
         if (points.tree() == nullptr && result.engine == Engine::brute_force) {
             label_all_pairs_on_device<T, D>(context, points.points(), options.box, length, labels, result);
             return;
@@ -120,54 +124,67 @@ void fof_on_device(const PointsOrTree& points, LinkingLength length, const FofOp
             label_tree_on_device<T, D>(context, tree, length, labels, result);
         });
     });
-    result.stages = context.take_stages();
 }
 
-void dbscan_on_device(const PointsOrTree& points, const DbscanOptions& options, const DeviceDbscanCall& call,
-                      DbscanSummary& result) {
-    require_same_device(points.points(), options.execution, "points");
-    DeviceContext context(options.execution);
-    with_instance(points.dtype(), points.dimension(), [&]<Coordinate T, int D>() {
+void cluster(const PointsOrTree& points, const DbscanOptions& options, const DeviceDbscanCall& call,
+             DbscanSummary& result) {
+    result.stages = run(points, options.execution, [&]<Coordinate T, int D>(DeviceContext& context) {
         with_tree<T, D>(context, points, options.box, [&](const DeviceTreeHandle& tree, const TreeShape& shape) {
             cluster_tree_on_device<T, D>(context, tree, shape, call, result);
         });
     });
-    result.stages = context.take_stages();
 }
 
-SpanningTree spanning_tree_on_device(const PointsOrTree& points, const SpanningTreeOptions& options, Engine engine) {
-    require_same_device(points.points(), options.execution, "points");
+SpanningTree span(const PointsOrTree& points, const SpanningTreeOptions& options, Engine engine) {
     Context host(cpu(options.execution.threads, options.execution.progress));
     SpanningTree result = SpanningTreeAccess::make(points.count(), points.dtype(), engine);
-    DeviceContext context(options.execution);
-    with_instance(points.dtype(), points.dimension(), [&]<Coordinate T, int D>() {
+    result.stages = run(points, options.execution, [&]<Coordinate T, int D>(DeviceContext& context) {
         with_tree<T, D>(context, points, options.box, [&](const DeviceTreeHandle& tree, const TreeShape& /*shape*/) {
             span_tree_on_device<T, D>(context, tree, host, result);
         });
     });
-    result.stages = context.take_stages();
     const StageReports of_host = host.take_stages();
     result.stages.insert(result.stages.end(), of_host.begin(), of_host.end());
     return result;
 }
 
-bool finds_device() noexcept {
-    int devices = 0;
-    return cudaGetDeviceCount(&devices) == cudaSuccess && devices > 0;
-}
-
-void release_memory_on_device(const Device& device) {
+void release_memory(const Device& device) {
     const DeviceSpan span(device.index);
     release_pool(device.index);
     release_staging(device.index);
 }
 
-std::shared_ptr<void> result_memory_on_device(std::int64_t bytes, const Execution& execution) {
+std::shared_ptr<void> result_memory(std::int64_t bytes, const Execution& execution) {
     DeviceContext context(execution);
     context.memory()->take_apart();
     auto buffer = std::make_shared<DeviceBuffer<std::uint8_t>>(context.buffer<std::uint8_t>(bytes));
     context.wait();
     return {buffer, buffer->data()};
+}
+
+} // namespace
+
+const DeviceCalls& on_gpu() {
+    static constexpr DeviceCalls calls{.require_dimension = require_dimension_on_device,
+                                       .build_tree = build_tree,
+                                       .knn = search,
+                                       .radius = search_radius,
+                                       .fof = label,
+                                       .dbscan = cluster,
+                                       .spanning_tree = span,
+                                       .catalog = catalog_on_device,
+                                       .knn_async_bytes = knn_async_bytes_on_device,
+                                       .knn_async = knn_async_on_device,
+                                       .fof_async_bytes = fof_async_bytes_on_device,
+                                       .fof_async = fof_async_on_device,
+                                       .release_memory = release_memory,
+                                       .result_memory = result_memory};
+    return calls;
+}
+
+bool finds_device() noexcept {
+    int devices = 0;
+    return cudaGetDeviceCount(&devices) == cudaSuccess && devices > 0;
 }
 
 } // namespace kith::detail::inline KITH_GPU

@@ -1,15 +1,14 @@
-// What the public functions do where they run on a GPU.
-//
-// Arguments have been checked as far as that does not take the points themselves. Builds without CUDA have these, too:
-// they throw unsupported (no_cuda.cpp).
+// What the public functions do where they run on a GPU: one table of functions, which a build without CUDA lacks.
 #pragma once
+
+#include <kith/async.hpp>
 
 #include "groups/device_entry.hpp"
 #include "halos/device_entry.hpp"
 #include "mst/device_entry.hpp"
 #include "neighbors/device_entry.hpp"
-#include "points/frame.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -20,32 +19,43 @@ inline bool is_on_gpu(const Execution& execution) noexcept {
     return execution.device.kind == DeviceKind::cuda;
 }
 
-/// Throws what a call on this device must not be run with: no CUDA in this build, a dimension that it was not built
-/// for.
-void require_device(int dimension);
+/// Their arguments have been checked (calls.hpp); asynchronous ones check them, too.
+struct DeviceCalls {
+    /// Throws for a dimension that the device's code was not built for.
+    void (*require_dimension)(int dimension);
+    DeviceTreeHandle (*build_tree)(const PointsView& points, const TreeOptions& options, StageReports& stages);
+    SearchSummary (*knn)(const PointsOrTree& points, const PointsView* queries, const DeviceKnnCall& call,
+                         Engine engine);
+    SearchSummary (*radius)(const PointsOrTree& points, const PointsView* queries, const DeviceRadiusCall& call);
+    /// Labels, and a result of the engine that it names already.
+    void (*fof)(const PointsOrTree& points, LinkingLength length, const FofOptions& options,
+                std::span<std::int32_t> labels, FofSummary& result);
+    void (*dbscan)(const PointsOrTree& points, const DbscanOptions& options, const DeviceDbscanCall& call,
+                   DbscanSummary& result);
+    /// Of positions, by that engine.
+    SpanningTree (*spanning_tree)(const PointsOrTree& points, const SpanningTreeOptions& options, Engine engine);
+    Catalog (*catalog)(const halos::LabeledGroups& groups, const Particles& particles, const Box& box,
+                       const CatalogOptions& options);
 
-DeviceTreeHandle build_tree_on_device(const PointsView& points, const TreeOptions& options, StageReports& stages);
+    std::int64_t (*knn_async_bytes)(const KnnSize& size, const Execution& execution);
+    /// Chooses the engine: `all_pairs` need not be set.
+    void (*knn_async)(DeviceKnnAsync search, std::span<std::byte> scratch);
+    std::int64_t (*fof_async_bytes)(const FofSize& size, const Execution& execution);
+    void (*fof_async)(DeviceFofAsync fof, std::span<std::byte> scratch);
 
-SearchSummary knn_on_device(const PointsOrTree& points, const PointsView* queries, const DeviceKnnCall& call,
-                            Engine engine);
+    void (*release_memory)(const Device& device);
+    /// Memory of the device for a result, freed with the last copy of the pointer.
+    std::shared_ptr<void> (*result_memory)(std::int64_t bytes, const Execution& execution);
+};
 
-SearchSummary radius_on_device(const PointsOrTree& points, const PointsView* queries, const DeviceRadiusCall& call);
+std::int64_t knn_async_bytes_on_device(const KnnSize& size, const Execution& execution);
+void knn_async_on_device(DeviceKnnAsync search, std::span<std::byte> scratch);
+std::int64_t fof_async_bytes_on_device(const FofSize& size, const Execution& execution);
+void fof_async_on_device(DeviceFofAsync fof, std::span<std::byte> scratch);
 
-/// Labels, and a result of the engine that it names already.
-void fof_on_device(const PointsOrTree& points, LinkingLength length, const FofOptions& options,
-                   std::span<std::int32_t> labels, FofSummary& result);
-
-void dbscan_on_device(const PointsOrTree& points, const DbscanOptions& options, const DeviceDbscanCall& call,
-                      DbscanSummary& result);
-
-/// Of positions, by that engine.
-SpanningTree spanning_tree_on_device(const PointsOrTree& points, const SpanningTreeOptions& options, Engine engine);
+/// Throws unsupported in a build without CUDA.
+const DeviceCalls& on_gpu();
 
 bool finds_device() noexcept;
-
-void release_memory_on_device(const Device& device);
-
-/// Memory of the device for a result, given back when nobody holds it any more.
-std::shared_ptr<void> result_memory_on_device(std::int64_t bytes, const Execution& execution);
 
 } // namespace kith::detail::inline KITH_GPU

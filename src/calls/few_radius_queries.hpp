@@ -7,6 +7,7 @@
 
 #include <kith/radius.hpp>
 
+#include "calls/calls.hpp"
 #include "calls/choose.hpp"
 #include "calls/this_thread.hpp"
 #include "neighbors/point_radius.hpp"
@@ -21,16 +22,6 @@
 #include <vector>
 
 namespace kith::detail {
-
-/// Any public radius search.
-struct RadiusCall {
-    const PointsOrTree& points;
-    const PointsView* queries; ///< null: a self-search
-    const Radii& radii;
-    const RadiusOptions& options;
-
-    [[nodiscard]] std::int64_t row_count() const { return queries != nullptr ? queries->count() : points.count(); }
-};
 
 /// Few queries of a kept tree, searched in this thread.
 template <Coordinate T>

@@ -2,12 +2,12 @@
 #include <kith/error.hpp>
 #include <kith/fof.hpp>
 
+#include "calls/calls.hpp"
 #include "calls/choose.hpp"
-#include "calls/phase_space.hpp"
+#include "calls/device_calls.hpp"
 #include "calls/sources.hpp"
 #include "calls/zeros.hpp"
 #include "engines/brute_force/fof.hpp"
-#include "engines/kdtree/planes.hpp"
 #include "groups/checks.hpp"
 #include "groups/fof.hpp"
 #include "support/context.hpp"
@@ -25,86 +25,32 @@ namespace detail {
 
 namespace {
 
-/// Any public search for groups.
-struct FofCall {
-    const PointsOrTree& points;
-    LinkingLength length;
-    const FofOptions& options;
-};
-
-template <Coordinate T>
-void link_in(Context& context, const PlaneTree<T>& tree, std::span<std::int32_t> labels, FofSummary& result) {
-    context.stage("link", [&] { label_tree(context, tree, labels, result); });
-}
-
-template <Coordinate T>
-void set_box(const Frame<T>& frame, FofSummary& result) {
-    result.box = resolved_box(frame);
-    result.wrapped_points = frame.outside;
-}
-
-template <Coordinate T>
-void link_in_phase_space(Context& context, const FofCall& call, std::span<std::int32_t> labels, FofSummary& result) {
-    PhaseSpacePoints<T> points;
-    context.run([&] {
-        const auto positions = normalize_sources<T>(call.points.points(), call.options.box);
-        set_box(positions.frame, result);
-        points = resolve_phase_space(positions, call.options.box, {*call.options.phase_space, call.length}, result);
-    });
-    if (result.engine == Engine::tree) {
-        link_in<T>(context, build_plane_tree(context, points), labels, result);
-        return;
-    }
-    PointSet<T> gathered;
-    context.run([&] { gathered = gather_points(context, points); });
-    if (result.engine == Engine::kdtree) {
-        link_in<T>(context, build_kdtree_planes(context, {&gathered}), labels, result);
-    } else {
-        context.stage("link", [&] { label_all_pairs(context, gathered, labels, result); });
-    }
-}
-
 template <Coordinate T>
 void link(Context& context, const FofCall& call, std::span<std::int32_t> labels, FofSummary& result) {
-    if (call.options.phase_space) {
-        link_in_phase_space<T>(context, call, labels, result);
-        return;
-    }
     WorkingPoints<T> points(context, call.points, call.options.box);
-    resolve_length(call.length, points.frame(), call.points.count(), result, [&] { return points.largest(context); });
-    set_box(points.frame(), result);
-    if (result.engine == Engine::tree) {
-        link_in<T>(context, points.tree(context), labels, result);
-    } else if (result.engine == Engine::kdtree) {
-        link_in<T>(context, build_kdtree_planes(context, points.unsorted()), labels, result);
-    } else {
-        context.stage("link", [&] { label_all_pairs(context, points.in_any_order(context), labels, result); });
-    }
-}
-
-Task task_of(const FofCall& call) {
-    return call.options.phase_space ? Task::groups_in_phase_space : Task::groups;
-}
-
-/// All that can be checked without looking at the points, but for the memory of the labels.
-void check(const FofCall& call) {
-    check_engine(call.options.engine, task_of(call), call.options.execution.device.kind);
-    check_length(call.length);
-    check_points(call.points, call.options.box, call.options.execution);
+    result.box = resolved_box(points.frame());
+    result.wrapped_points = points.frame().outside;
     if (call.options.phase_space) {
-        check_phase_space(*call.options.phase_space, call.points);
+        points.enter_phase_space(context, {*call.options.phase_space, call.length}, result);
+    } else {
+        resolve_length(call.length, points.frame(), call.points.count(), result,
+                       [&] { return points.largest(context); });
     }
+    const PlaneTree<T>* const planes = points.planes(context, result.engine);
+    context.stage("link", [&] {
+        planes != nullptr ? label_tree(context, *planes, labels, result)
+                          : label_all_pairs(context, points.in_any_order(context), labels, result);
+    });
 }
 
 /// The call has been checked.
 void run(const FofCall& call, std::span<std::int32_t> labels, FofSummary& result) {
     const Execution& execution = call.options.execution;
-    const std::int64_t count = call.points.count();
-    check_labels(labels, count);
-    result.engine = choose(task_of(call), call.options.engine,
-                           {count, count, false, 0, call.points.tree() != nullptr, execution.device.kind});
-    if (is_on_gpu(execution)) {
-        fof_on_device(call.points, call.length, call.options, labels, result);
+    check_labels(labels, call.points.count());
+    const Where where = where_of(execution);
+    result.engine = choose(call.task(), call.options.engine, size_of(call.points, nullptr, 0, where));
+    if (where == Where::gpu) {
+        on_gpu().fof(call.points, call.length, call.options, labels, result);
     } else {
         Context context(execution);
         with_dtype(call.points.dtype(), [&]<Coordinate T>(T) { link<T>(context, call, labels, result); });

@@ -2,7 +2,7 @@
 #include <kith/error.hpp>
 #include <kith/hierarchy.hpp>
 
-#include "calls/choose.hpp"
+#include "calls/calls.hpp"
 #include "calls/sources.hpp"
 #include "calls/zeros.hpp"
 #include "groups/checks.hpp"
@@ -107,7 +107,7 @@ std::vector<FofLevel> levels_at(std::span<const LinkingLength> lengths, const Se
 /// The same before the spanning tree is known.
 std::vector<FofLevel> levels_at(std::span<const LinkingLength> lengths, const PointsOrTree& points,
                                 const FofLadderOptions& options) {
-    check_points(points, options.box, options.execution);
+    check_points(points, options.box, options.execution, where_of(options.execution));
     Context context(options.execution);
     return with_dtype(points.dtype(), [&]<Coordinate T>(T) {
         const WorkingPoints<T> working(context, points, options.box);
@@ -204,7 +204,7 @@ void Hierarchy::write_linkage(std::span<double> numbers) const {
 FofLadder fof_ladder(const PointsOrTree& points, std::span<const LinkingLength> linking_lengths,
                      const FofLadderOptions& options) {
     detail::check_ladder(linking_lengths, options);
-    detail::check_engine(options.engine, detail::Task::spanning_tree, DeviceKind::cpu);
+    detail::check_engine(options.engine, detail::Task::spanning_tree, detail::Where::cpu);
     std::vector<FofLevel> levels = detail::levels_at(linking_lengths, points, options);
     return HierarchyAccess::make_ladder(spanning_tree(points, {options.box, options.engine, options.execution}),
                                         std::move(levels), options);

@@ -2,14 +2,13 @@
 #include <kith/error.hpp>
 #include <kith/knn.hpp>
 
+#include "calls/calls.hpp"
 #include "calls/choose.hpp"
+#include "calls/device_calls.hpp"
 #include "calls/sources.hpp"
 #include "calls/this_thread.hpp"
-#include "engines/index.hpp"
-#include "neighbors/checks.hpp"
 #include "neighbors/knn.hpp"
 #include "neighbors/point_search.hpp"
-#include "neighbors/query_tree.hpp"
 #include "neighbors/sinks.hpp"
 #include "neighbors/unresolved.hpp"
 #include "support/allocation_errors.hpp"
@@ -26,33 +25,6 @@ namespace kith {
 namespace detail {
 
 namespace {
-
-/// Any public neighbor search.
-struct KnnCall {
-    const PointsOrTree& points;
-    const PointsView* queries; ///< null: a self-search
-    std::int64_t k;
-    const KnnOptions& options;
-    const NeighborRows* rows = nullptr; ///< or else a visitor
-    const NeighborVisitor* visitor = nullptr;
-
-    [[nodiscard]] std::int64_t row_count() const { return queries != nullptr ? queries->count() : points.count(); }
-    /// Where the queries are.
-    [[nodiscard]] Device query_device() const {
-        return queries != nullptr         ? queries->device()
-               : points.tree() != nullptr ? points.tree()->data().given_on
-                                          : points.points().device();
-    }
-};
-
-/// All that can be checked without looking at the points, but for the memory of the rows.
-void check(const KnnCall& call) {
-    check_request(call.k, call.options, call.queries != nullptr);
-    check_points(call.points, call.options.box, call.options.execution);
-    if (call.queries != nullptr) {
-        check_queries(*call.queries, call.points, call.options.execution);
-    }
-}
 
 /// Calls function(sink) with the sink for the caller's rows or visitor.
 template <Coordinate T, class Function>
@@ -72,18 +44,7 @@ void search(Context& context, const KnnCall& call, Engine engine, WorkingPoints<
             const std::optional<NormalizedPoints<T>>& queries, RowSink<T>& sink) {
     const KnnRequest<T> request = make_request(sources.frame(), call.k, call.options);
     const bool is_empty = call.row_count() == 0 || call.points.count() == 0;
-    if (engine == Engine::tree && !is_empty) {
-        const PlaneTree<T>& tree = sources.tree(context, sink.spare());
-        std::optional<PlaneTree<T>> query_tree;
-        if (queries) {
-            query_tree = build_plane_tree<T>(
-                context, *queries, query_tree_shape(shape_of(call.points), call.points.count(), call.row_count()),
-                sink.spare());
-        }
-        context.stage("search", [&] { search_tree(context, queries ? *query_tree : tree, tree, request, sink); });
-        return;
-    }
-    const auto index = build_index(context, is_empty ? Engine::brute_force : engine, sources.unsorted());
+    const auto index = sources.index(context, is_empty ? Engine::brute_force : engine, sink.spare());
     if (queries) {
         index->search_queries(context, *queries, request, sink);
     } else {
@@ -139,11 +100,10 @@ bool search_few(const KnnCall& call) {
 /// The call has been checked.
 void run(const KnnCall& call, SearchSummary& summary) {
     const Execution& execution = call.options.execution;
-    const Engine engine = choose(Task::neighbors, call.options.engine,
-                                 {call.points.count(), call.row_count(), call.queries != nullptr, call.k,
-                                  call.points.tree() != nullptr, execution.device.kind});
-    if (is_on_gpu(execution)) {
-        summary = knn_on_device(call.points, call.queries, {call.k, call.options, call.rows, call.visitor}, engine);
+    const Where where = where_of(execution);
+    const Engine engine = choose(call.task(), call.options.engine, size_of(call.points, call.queries, call.k, where));
+    if (where == Where::gpu) {
+        summary = on_gpu().knn(call.points, call.queries, {call.k, call.options, call.rows, call.visitor}, engine);
         return;
     }
     summary.engine = engine;
@@ -162,9 +122,6 @@ void run(const KnnCall& call, SearchSummary& summary) {
 
 SearchSummary checked_and_run(const KnnCall& call) {
     check(call);
-    if (call.rows != nullptr) {
-        check_rows(*call.rows, call.row_count(), call.k, call.points.dtype());
-    }
     SearchSummary summary;
     run(call, summary);
     return summary;
@@ -191,7 +148,9 @@ private:
         const std::int64_t rows = call.row_count();
         const IndexType index_type = call.options.index_type;
         const DType dtype = call.points.dtype();
-        const Device device = call.query_device();
+        const Device device = call.queries != nullptr         ? call.queries->device()
+                              : call.points.tree() != nullptr ? call.points.tree()->data().given_on
+                                                              : call.points.points().device();
         if (device.kind == DeviceKind::cpu || !detail::is_on_gpu(call.options.execution)) {
             return {rows, call.k, index_type, dtype};
         }
@@ -203,7 +162,7 @@ private:
                                     " neighbors needs more than 2^63 bytes; ask for fewer neighbors or use "
                                     "knn_visit");
             }
-            return detail::result_memory_on_device(bytes, call.options.execution);
+            return detail::on_gpu().result_memory(bytes, call.options.execution);
         };
         result.indices_ = memory_for(detail::item_size(index_type));
         result.distances_ = memory_for(detail::item_size(dtype));

@@ -2,13 +2,13 @@
 #include <kith/error.hpp>
 #include <kith/radius.hpp>
 
+#include "calls/calls.hpp"
 #include "calls/choose.hpp"
+#include "calls/device_calls.hpp"
 #include "calls/few_radius_queries.hpp"
 #include "calls/sources.hpp"
 #include "calls/zeros.hpp"
 #include "engines/index.hpp"
-#include "neighbors/checks.hpp"
-#include "neighbors/query_tree.hpp"
 #include "neighbors/radius.hpp"
 #include "neighbors/radius_checks.hpp"
 #include "neighbors/radius_result_access.hpp"
@@ -16,7 +16,6 @@
 #include "neighbors/unresolved.hpp"
 #include "support/context.hpp"
 #include "support/dimension.hpp"
-#include "support/message.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -31,41 +30,24 @@ namespace detail {
 
 namespace {
 
-/// All that can be checked without looking at the points. Returns the query with the smallest radius above 0, or -1.
-std::int64_t check(const RadiusCall& call) {
-    const RadiusOptions& options = call.options;
-    check_engine(options.engine, Task::radius, options.execution.device.kind);
-    check_points(call.points, options.box, options.execution);
-    if (call.queries != nullptr) {
-        check_queries(*call.queries, call.points, options.execution);
-        require_no_self(options.exclude_self);
-    }
-    if (options.max_result_bytes < 0) {
-        throw error(ErrorKind::invalid_argument, of_value(options.max_result_bytes), "max_result_bytes is ",
-                    options.max_result_bytes, "; it must be 0 or more");
-    }
-    return check_radii(call.radii, call.row_count());
+Engine engine_of(const RadiusCall& call, Where where) {
+    return choose(Task::radius, call.options.engine, size_of(call.points, call.queries, 0, where));
 }
 
 /// The call has been checked.
 SearchSummary search_on_gpu(const RadiusCall& call, const DeviceRadiusCall& search) {
-    const Engine engine = choose(Task::radius, call.options.engine,
-                                 {call.points.count(), call.row_count(), call.queries != nullptr, 0,
-                                  call.points.tree() != nullptr, DeviceKind::cuda});
-    SearchSummary summary = radius_on_device(call.points, call.queries, search);
-    summary.engine = engine;
+    SearchSummary summary = on_gpu().radius(call.points, call.queries, search);
+    summary.engine = engine_of(call, Where::gpu);
     return summary;
 }
 
-/// The points of a call in working coordinates, as trees or in the index of another engine.
+/// The points of a call in the index of its engine.
 template <Coordinate T>
 class RadiusSearch {
 public:
     /// `smallest`: the query with the smallest radius above 0, or -1.
     RadiusSearch(Context& context, const RadiusCall& call, std::int64_t smallest)
-        : context_(context), call_(call), engine_(choose(Task::radius, call.options.engine,
-                                                         {call.points.count(), call.row_count(),
-                                                          call.queries != nullptr, 0, call.points.tree() != nullptr})),
+        : context_(context), call_(call), engine_(engine_of(call, Where::cpu)),
           points_(context, call.points, call.options.box) {
         std::optional<NormalizedPoints<T>> queries;
         if (call.queries != nullptr) {
@@ -77,19 +59,9 @@ public:
         }
         require_resolved_radii(call.radii, smallest, frame(), call.queries == nullptr,
                                [&] { return points_.largest(context); });
-        if (engine_ != Engine::tree) {
-            index_ = build_index(context, engine_, points_.unsorted());
-            sources_ = without_planes(index_->points());
-            receivers_ = queries ? without_planes(query_points_.emplace(index_->arrange(context, *queries))) : sources_;
-        } else {
-            sources_ = points_.tree(context).view();
-            receivers_ = sources_;
-            if (queries) {
-                query_tree_.emplace(build_plane_tree<T>(
-                    context, *queries, query_tree_shape(shape_of(call.points), call.points.count(), call.row_count())));
-                receivers_ = query_tree_->view();
-            }
-        }
+        index_ = points_.index(context, engine_);
+        sources_ = index_->view();
+        receivers_ = queries ? arranged_.emplace(index_->arrange(context, *queries)).view() : sources_;
         context.run([&] { radii_ = ReceiverRadii<T>(context, call.radii, receivers_, frame()); });
     }
 
@@ -137,12 +109,7 @@ public:
                              ReportScale<T>(frame(), call_.options.squared),
                              sink};
             radii_.enter(job);
-            if (index_ != nullptr) {
-                context_.expect(receivers_.points.count);
-                index_->search(context_, job);
-            } else {
-                search_tree(context_, job);
-            }
+            index_->search(context_, job);
         });
     }
 
@@ -151,10 +118,9 @@ private:
     const RadiusCall& call_;
     Engine engine_;
     WorkingPoints<T> points_;
-    bool may_be_unresolved_ = false;          ///< some row
-    std::unique_ptr<const Index<T>> index_;   ///< of any engine but the tree
-    std::optional<PointSet<T>> query_points_; ///< beside it
-    std::optional<PlaneTree<T>> query_tree_;
+    bool may_be_unresolved_ = false; ///< some row
+    std::unique_ptr<const Index<T>> index_;
+    std::optional<PlaneTree<T>> arranged_; ///< separate queries
     TreeView<T> receivers_;
     TreeView<T> sources_;
     ReceiverRadii<T> radii_;

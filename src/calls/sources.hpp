@@ -1,9 +1,11 @@
-// The points of a call: checks, and the way from the caller's points or kept tree to what the algorithms work on.
+// The points of a call, from the caller's points or kept tree to what the algorithms of each engine work on.
 #pragma once
 
 #include <kith/tree.hpp>
 
-#include "calls/device_calls.hpp"
+#include "calls/phase_space.hpp"
+#include "engines/kdtree/planes.hpp"
+#include "engines/tree_index.hpp"
 #include "points/as_given.hpp"
 #include "points/coordinates.hpp"
 #include "points/frame.hpp"
@@ -13,21 +15,11 @@
 #include "support/donated_memory.hpp"
 #include "tree/plane_tree.hpp"
 
+#include <memory>
 #include <optional>
 #include <vector>
 
 namespace kith::detail {
-
-/// Checks points and box as far as possible without reading coordinates. Throws invalid_argument for a box
-/// beside a tree, and for a tree on another device than the call's.
-void check_points(const PointsOrTree& points, const Box& box, const Execution& execution);
-/// The same for separate queries.
-void check_queries(const PointsView& queries, const PointsOrTree& points, const Execution& execution);
-
-/// A kept tree's shape, or that of a tree that is built for one call.
-inline TreeShape shape_of(const PointsOrTree& points) {
-    return points.tree() != nullptr ? points.tree()->data().shape : TreeShape{};
-}
 
 /// The points in working coordinates: a kept tree's, or the caller's, which are normalized at once, and sorted into a
 /// tree or gathered when that is needed.
@@ -35,13 +27,23 @@ template <Coordinate T>
 class WorkingPoints {
 public:
     WorkingPoints(Context& context, const PointsOrTree& points, const Box& box)
-        : kept_(points.tree() != nullptr ? &points.tree()->data().template as<T>() : nullptr) {
+        : given_(points), box_(box),
+          kept_(points.tree() != nullptr ? &points.tree()->data().template as<T>() : nullptr) {
         if (kept_ == nullptr) {
             context.run([&] { normalized_ = normalize_sources<T>(points.points(), box); });
         }
     }
 
-    [[nodiscard]] const Frame<T>& frame() const { return kept_ != nullptr ? kept_->points.frame : normalized_->frame; }
+    /// From now on these are points of phase space, of positions that no tree keeps.
+    void enter_phase_space(Context& context, const PhaseSpaceAt& at, ResolvedLengths& lengths) {
+        context.run([&] { in_phase_space_ = resolve_phase_space(*normalized_, box_, at, lengths); });
+    }
+
+    [[nodiscard]] const Frame<T>& frame() const {
+        return kept_ != nullptr  ? kept_->points.frame
+               : in_phase_space_ ? in_phase_space_->positions.frame
+                                 : normalized_->frame;
+    }
 
     /// The points as given, those of a kept tree perhaps wrapped.
     [[nodiscard]] PointsView as_given(Context& context) {
@@ -58,22 +60,51 @@ public:
         return largest_coordinate(frame(), Coordinates<T>(given), given.count());
     }
 
-    /// The kept tree, or one that is built now, with stages of its own.
-    const PlaneTree<T>& tree(Context& context, const DonatedMemory& spare = {}) {
-        return kept_ != nullptr ? *kept_ : built_.emplace(build_plane_tree<T>(context, *normalized_, {}, spare));
+    /// The planes of nodes that an engine walks, or null for brute force, which compares all pairs. Runs stages.
+    const PlaneTree<T>* planes(Context& context, Engine engine, const DonatedMemory& spare = {}) {
+        if (engine == Engine::brute_force) {
+            return nullptr;
+        }
+        if (engine == Engine::kdtree) {
+            if (in_phase_space_) {
+                context.run([&] { (void)in_any_order(context); });
+            }
+            return &built_.emplace(build_kdtree_planes(context, unsorted()));
+        }
+        if (kept_ != nullptr) {
+            return kept_;
+        }
+        return &built_.emplace(in_phase_space_ ? build_plane_tree(context, *in_phase_space_)
+                                               : build_plane_tree<T>(context, *normalized_, {}, spare));
     }
-    /// For an index of another engine.
-    [[nodiscard]] UnsortedPoints<T> unsorted() const {
-        return kept_ != nullptr ? UnsortedPoints<T>{&kept_->points} : UnsortedPoints<T>{nullptr, &*normalized_};
+    /// The index of an engine. Runs stages; only brute force takes no points.
+    [[nodiscard]] std::unique_ptr<const Index<T>> index(Context& context, Engine engine,
+                                                        const DonatedMemory& spare = {}) {
+        if (engine != Engine::tree) {
+            return build_index(context, engine, unsorted());
+        }
+        return std::make_unique<TreeIndex<T>>(*planes(context, engine, spare),
+                                              kept_ != nullptr ? given_.tree()->shape() : TreeShape{});
     }
     /// In any order: the kept tree's, or gathered now. Runs inside a stage.
     const PointSet<T>& in_any_order(Context& context) {
-        return kept_ != nullptr ? kept_->points : gathered_.emplace(gather_points(context, *normalized_));
+        return kept_ != nullptr ? kept_->points
+                                : gathered_.emplace(in_phase_space_ ? gather_points(context, *in_phase_space_)
+                                                                    : gather_points(context, *normalized_));
     }
 
 private:
+    [[nodiscard]] UnsortedPoints<T> unsorted() const {
+        return kept_ != nullptr ? UnsortedPoints<T>{&kept_->points}
+               : gathered_      ? UnsortedPoints<T>{&*gathered_}
+                                : UnsortedPoints<T>{nullptr, &*normalized_};
+    }
+
+    const PointsOrTree& given_;
+    const Box& box_;
     const PlaneTree<T>* kept_;
     std::optional<NormalizedPoints<T>> normalized_;
+    std::optional<PhaseSpacePoints<T>> in_phase_space_;
     std::optional<PlaneTree<T>> built_;
     std::optional<PointSet<T>> gathered_;
     std::vector<T> unscaled_; ///< row-major, those of a kept tree

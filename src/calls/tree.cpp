@@ -2,12 +2,15 @@
 #include <kith/error.hpp>
 #include <kith/tree.hpp>
 
-#include "calls/sources.hpp"
+#include "calls/calls.hpp"
+#include "calls/device_calls.hpp"
 #include "points/as_given.hpp"
+#include "points/frame.hpp"
 #include "support/context.hpp"
 #include "support/dimension.hpp"
 #include "support/message.hpp"
 #include "support/number_types.hpp"
+#include "tree/plane_tree.hpp"
 
 #include <utility>
 #include <vector>
@@ -70,14 +73,14 @@ std::vector<T> in_units(const detail::Frame<T>& frame, std::int64_t rows, const 
 
 Tree::Tree(const PointsView& points, const TreeOptions& options) {
     check(options.shape);
-    detail::check_points(points, options.box, options.execution);
+    detail::check_points(points, options.box, options.execution, detail::where_of(options.execution));
     auto data = std::make_shared<detail::TreeData>();
     data->dtype = points.dtype();
     data->shape = options.shape;
     data->device = options.execution.device;
     data->given_on = points.device();
     if (detail::is_on_gpu(options.execution)) {
-        data->on_device = detail::build_tree_on_device(points, options, data->stages);
+        data->on_device = detail::on_gpu().build_tree(points, options, data->stages);
         data->box = data->on_device->box;
         data->wrapped_points = data->on_device->wrapped_points;
         data_ = std::move(data);

@@ -1,14 +1,17 @@
 // Every public call with every engine on every device: the CPU, the first GPU, and a GPU that no machine has.
 //
 // A combination is answered or refused, never begun in vain: a refusal (invalid_argument, unsupported, device) comes
-// before the first call of the progress callback. On the CPU the table of engines (calls/choose.hpp) must hold.
-#include "calls/choose.hpp"
+// before the first call of the progress callback. On the CPU the table of engines (calls/answers.hpp) must hold; on the
+// emulated GPU, tests/emulation/table_calls_test.cpp holds it.
+#include "calls/calls.hpp"
 #include "support/cases.hpp"
 
 #include <kith/kith.hpp>
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -19,6 +22,7 @@ namespace kith::test {
 namespace {
 
 using detail::Task;
+using detail::Where;
 
 /// What the calls work on: enough points that none is answered without work.
 struct Given {
@@ -49,7 +53,7 @@ std::vector<Call> calls_on(Given& given) {
          [&](Engine engine, const Execution& execution) {
              (void)knn(points, points, 3, {.engine = engine, .execution = execution});
          }},
-        {"knn_visit", Task::neighbors, true,
+        {"knn_visit", Task::neighbor_visits, true,
          [&](Engine engine, const Execution& execution) {
              (void)knn_visit([](const auto&) {}, points, 3, {.engine = engine, .execution = execution});
          }},
@@ -108,6 +112,22 @@ std::vector<Call> calls_on(Given& given) {
          [&](Engine engine, const Execution& execution) {
              (void)knn(given.tree, 3, {.engine = engine, .execution = execution});
          }},
+        {"radius_search of a tree", Task::radius, false,
+         [&](Engine engine, const Execution& execution) {
+             (void)radius_search(given.tree, 0.1, {.engine = engine, .execution = execution});
+         }},
+        {"radius_visit of a tree", Task::radius, false,
+         [&](Engine engine, const Execution& execution) {
+             (void)radius_visit([](const auto&) {}, given.tree, 0.1, {.engine = engine, .execution = execution});
+         }},
+        {"dbscan of a tree", Task::clusters, false,
+         [&](Engine engine, const Execution& execution) {
+             (void)dbscan(given.tree, 0.1, 5, {.engine = engine, .execution = execution});
+         }},
+        {"spanning_tree of a tree", Task::spanning_tree, false,
+         [&](Engine engine, const Execution& execution) {
+             (void)spanning_tree(given.tree, {.engine = engine, .execution = execution});
+         }},
         {"fof of a tree", Task::groups, false,
          [&](Engine engine, const Execution& execution) {
              (void)fof(given.tree, given.length, {.engine = engine, .execution = execution});
@@ -124,6 +144,16 @@ std::vector<Call> calls_on(Given& given) {
 
 using Combinations = NeedsDimension<3>;
 
+TEST_F(Combinations, HaveCallsOfEveryTask) {
+    Given given;
+    const std::vector<Call> calls = calls_on(given);
+    for (std::size_t task = 0; task < detail::task_names.size(); ++task) {
+        EXPECT_TRUE(std::any_of(calls.begin(), calls.end(), [&](const Call& call) {
+            return call.task == static_cast<Task>(task);
+        })) << detail::task_names[task];
+    }
+}
+
 TEST_F(Combinations, AreAnsweredOrRefusedBeforeWork) {
     Given given;
     for (const Call& call : calls_on(given)) {
@@ -134,7 +164,7 @@ TEST_F(Combinations, AreAnsweredOrRefusedBeforeWork) {
                 SCOPED_TRACE(call.name + ", " + std::string(engine_name) + (on_cpu ? ", CPU" : ", GPU"));
                 int steps = 0;
                 execution.progress = [&](std::string_view, double) { return ++steps > 0; };
-                const bool in_table = !call.task || detail::answers(engine, *call.task, execution.device.kind);
+                const bool in_table = !call.task || detail::answers(engine, *call.task, detail::where_of(execution));
                 try {
                     call.make(engine, execution);
                     EXPECT_TRUE(in_table && (on_cpu || call.runs_on_gpu));
@@ -160,6 +190,48 @@ TEST_F(Combinations, AreAnsweredOrRefusedBeforeWork) {
             }
         }
     }
+}
+
+// The tree is what automatic falls back on, and a row twice could contradict itself.
+TEST(EngineTable, HasOneRowForTaskAndEngineAndTheTreeWhereAnyEngineIs) {
+    for (const detail::EngineRow& row : detail::engine_table) {
+        EXPECT_NE(row.engine, Engine::automatic);
+        EXPECT_EQ(std::count_if(std::begin(detail::engine_table), std::end(detail::engine_table),
+                                [&](const detail::EngineRow& other) {
+                                    return other.task == row.task && other.engine == row.engine;
+                                }),
+                  1);
+        for (const Where where : {Where::cpu, Where::gpu, Where::stream, Where::ranks}) {
+            EXPECT_TRUE(detail::answers(Engine::automatic, row.task, where) ||
+                        !detail::answers(row.engine, row.task, where));
+        }
+    }
+}
+
+// As calls over ranks and asynchronous calls check them, whatever this build has.
+TEST(EngineTable, IsCheckedWhereverACallRuns) {
+    for (std::size_t number = 0; number < detail::task_names.size(); ++number) {
+        const auto task = static_cast<Task>(number);
+        for (const std::string_view name : engine_names) {
+            const Engine engine = engine_named(name).value();
+            for (const Where where : {Where::cpu, Where::gpu, Where::stream, Where::ranks}) {
+                SCOPED_TRACE(std::string(detail::task_names[number]) + ", " + std::string(name));
+                const auto check = [&] { detail::check_engine(engine, task, where); };
+                if (detail::answers(engine, task, where)) {
+                    EXPECT_NO_THROW(check());
+                } else {
+                    EXPECT_TRUE(is_refused(ErrorKind::unsupported, {std::string(detail::task_names[number])}, check));
+                }
+            }
+        }
+    }
+    EXPECT_TRUE(is_refused(ErrorKind::unsupported,
+                           {"'brute' does not support k nearest neighbors over ranks; use one of: auto, tree"},
+                           [] { detail::check_engine(Engine::brute_force, Task::neighbors, Where::ranks); }));
+    EXPECT_TRUE(is_refused(ErrorKind::unsupported, {"DBSCAN is not found over ranks"},
+                           [] { detail::check_engine(Engine::automatic, Task::clusters, Where::ranks); }));
+    EXPECT_TRUE(is_refused(ErrorKind::unsupported, {"groups in phase space are found on the CPU only"},
+                           [] { detail::check_engine(Engine::tree, Task::groups_in_phase_space, Where::stream); }));
 }
 
 } // namespace

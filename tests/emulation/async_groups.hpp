@@ -2,7 +2,7 @@
 // exactly the bytes asked for.
 #pragma once
 
-#include "calls/device_async_calls.hpp"
+#include "calls/device_calls.hpp"
 
 #include "emulation/async_memory.hpp"
 #include "support/cases.hpp"

@@ -1,7 +1,7 @@
 // A search that only puts work on a stream, and all that it is given on the emulated device.
 #pragma once
 
-#include "calls/device_async_calls.hpp"
+#include "calls/device_calls.hpp"
 
 #include "emulation/async_memory.hpp"
 #include "support/cases.hpp"

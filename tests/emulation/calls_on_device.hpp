@@ -35,7 +35,7 @@ inline Tree tree_on_device(const PointsView& view, const Box& box) {
     Tree tree(view, {.box = box, .execution = cpu(1)});
     StageReports stages;
     const_cast<detail::TreeData&>(tree.data()).on_device =
-        detail::build_tree_on_device(view, {.box = box, .execution = cuda()}, stages);
+        detail::on_gpu().build_tree(view, {.box = box, .execution = cuda()}, stages);
     EXPECT_EQ(stages.back().name, "tree");
     return tree;
 }
@@ -48,7 +48,7 @@ inline DbscanResult clusters_on_device(const PointsOrTree& points, double eps, s
     std::vector<std::int32_t>& labels = found.label_array.vector<std::int32_t>();
     labels.assign(static_cast<std::size_t>(points.count()), -7);
     found.is_core.assign(labels.size(), 7);
-    detail::dbscan_on_device(
+    detail::on_gpu().dbscan(
         points, options,
         {eps, min_samples, options.star, labels, wants_flags ? std::span(found.is_core) : std::span<std::uint8_t>()},
         found);

@@ -1,7 +1,7 @@
 // Searches for groups that only put work on a stream, on the emulated device, beyond what the suite of all searches
 // asks of them (groups/conformance_test.cpp): trees of every shape; and what cannot be searched is said, at once or in
 // the status.
-#include "calls/device_async_calls.hpp"
+#include "calls/device_calls.hpp"
 
 #include "emulation/async_groups.hpp"
 #include "support/cases.hpp"

@@ -8,8 +8,6 @@
 #include <kith/catalog_columns.hpp>
 #include <kith/dbscan.hpp>
 #include <kith/fof.hpp>
-#include <kith/knn.hpp>
-#include <kith/radius.hpp>
 #include <kith/spanning_tree.hpp>
 #include <kith/tree.hpp>
 
@@ -37,8 +35,8 @@ TEST_F(CallsOnDevice, LabelGroupsByEitherEngine) {
             std::vector<std::int32_t> labels(expected.label_array.size(), -7);
             FofSummary found;
             found.engine = how == 2 ? Engine::brute_force : Engine::tree;
-            detail::fof_on_device(how == 0 ? PointsOrTree(tree) : view, length,
-                                  {.box = how == 0 ? Box{} : box, .execution = cuda()}, labels, found);
+            detail::on_gpu().fof(how == 0 ? PointsOrTree(tree) : view, length,
+                                 {.box = how == 0 ? Box{} : box, .execution = cuda()}, labels, found);
             EXPECT_EQ(labels, expected.label_array);
             EXPECT_EQ(found.groups, expected.groups);
             EXPECT_EQ(found.sizes, expected.sizes);
@@ -93,9 +91,8 @@ TEST_F(CallsOnDevice, RefuseClustersThatMeanNothing) {
     EXPECT_TRUE(is_refused(ErrorKind::invalid_argument, {"eps is 1000", "point 60", "-1e+37"},
                            [&] { (void)clusters_on_device(view, 1e3, 5, {}); }));
     for (const Engine engine : {Engine::brute_force, Engine::kdtree, Engine::clover}) {
-        EXPECT_TRUE(is_refused(ErrorKind::unsupported, {name_of(engine), "DBSCAN on a GPU", "auto, tree"}, [&] {
-            (void)detail::choose(detail::Task::clusters, engine, {100, 100, false, 0, false, DeviceKind::cuda});
-        }));
+        EXPECT_TRUE(is_refused(ErrorKind::unsupported, {name_of(engine), "DBSCAN on a GPU", "auto, tree"},
+                               [&] { detail::check_engine(engine, detail::Task::clusters, detail::Where::gpu); }));
     }
     EXPECT_EQ(emulation::held_on_device(), 0);
 }
@@ -107,7 +104,7 @@ Execution on_one_thread() { // what the host does at the end
 }
 
 SpanningTree tree_of(const PointsOrTree& points, const Box& box, const Execution& execution = on_one_thread()) {
-    return detail::spanning_tree_on_device(points, {.box = box, .execution = execution}, Engine::tree);
+    return detail::on_gpu().spanning_tree(points, {.box = box, .execution = execution}, Engine::tree);
 }
 
 TEST_F(CallsOnDevice, FindTheSpanningTree) {
@@ -124,11 +121,11 @@ TEST_F(CallsOnDevice, FindTheSpanningTree) {
         EXPECT_EQ(found.stages.back().name, "edges");
         EXPECT_EQ(found.stages[found.stages.size() - 2].name, "download");
     }
-    EXPECT_EQ(detail::choose(detail::Task::spanning_tree, Engine::automatic, {5, 5, false, 0, false, DeviceKind::cuda}),
-              Engine::tree);
+    EXPECT_EQ(
+        detail::choose(detail::Task::spanning_tree, Engine::automatic, {5, 5, false, 0, false, detail::Where::gpu}),
+        Engine::tree);
     EXPECT_TRUE(is_refused(ErrorKind::unsupported, {"brute", "the spanning tree on a GPU", "auto, tree"}, [&] {
-        (void)detail::choose(detail::Task::spanning_tree, Engine::brute_force,
-                             {5, 5, false, 0, false, DeviceKind::cuda});
+        detail::check_engine(Engine::brute_force, detail::Task::spanning_tree, detail::Where::gpu);
     }));
     Execution canceled = on_one_thread();
     canceled.progress = [](std::string_view stage, double done) { return stage != "connect" || done == 0; };
@@ -176,64 +173,6 @@ TEST_F(CallsOnDevice, DescribeGroups) {
         for_each_field(found, [&]<class T>(const CatalogColumn& column, const std::vector<T>& values) {
             EXPECT_EQ(values, expected.*std::get<std::vector<T> Catalog::*>(column.values)) << column.field;
         });
-    }
-    EXPECT_EQ(emulation::held_on_device(), 0);
-}
-
-/// Whether the call is answered on the emulated device as on the CPU.
-bool is_answered(detail::Task task, Engine engine, const PointsView& view) {
-    const LinkingLength length = LinkingLength::absolute(0.05);
-    switch (task) {
-    case detail::Task::neighbors: {
-        KnnResult found(view.count(), 3, IndexType::int32, view.dtype());
-        const NeighborRows rows = found.rows_view();
-        detail::knn_on_device(view, nullptr, {3, {.execution = cuda()}, &rows, nullptr}, engine);
-        return std::ranges::equal(found.indices(), knn(view, 3, {.execution = cpu(1)}).indices());
-    }
-    case detail::Task::radius: {
-        std::vector<std::int64_t> counts;
-        const Radii radii(0.05);
-        const RadiusOptions options{.execution = cuda()};
-        (void)detail::radius_on_device(view, nullptr, {radii, 0, options, &counts});
-        return counts == radius_count(view, 0.05, {.execution = cpu(1)});
-    }
-    case detail::Task::groups: {
-        std::vector<std::int32_t> labels(static_cast<std::size_t>(view.count()));
-        FofSummary found;
-        found.engine = engine;
-        detail::fof_on_device(view, length, {.execution = cuda()}, labels, found);
-        return labels == fof(view, length, {.execution = cpu(1)}).label_array;
-    }
-    case detail::Task::clusters:
-        return clusters_on_device(view, 0.05, 4, {}).label_array ==
-               dbscan(view, 0.05, 4, {.execution = cpu(1)}).label_array;
-    case detail::Task::spanning_tree:
-        return std::ranges::equal(tree_of(view, {}).edges(), spanning_tree(view, {.execution = cpu(1)}).edges());
-    case detail::Task::groups_in_phase_space:
-    case detail::Task::spanning_tree_in_phase_space:
-        break;
-    }
-    return false;
-}
-
-TEST_F(CallsOnDevice, AnswerByTheEnginesOfTheTableAndRefuseOthers) {
-    const std::vector<float> points = clustered_points(200);
-    const PointsView view(points, 3);
-    for (int number = 0; number <= static_cast<int>(detail::Task::spanning_tree_in_phase_space); ++number) {
-        const auto task = static_cast<detail::Task>(number);
-        for (const std::string_view name : engine_names) {
-            const Engine engine = engine_named(name).value();
-            SCOPED_TRACE(std::to_string(number) + ", " + std::string(name));
-            const auto chosen = [&] {
-                return detail::choose(task, engine, {200, 200, false, 3, false, DeviceKind::cuda});
-            };
-            if (detail::answers(engine, task, DeviceKind::cuda)) {
-                EXPECT_TRUE(is_answered(task, chosen(), view));
-            } else {
-                EXPECT_TRUE(is_refused(ErrorKind::unsupported, {"CPU"}, [&] { (void)chosen(); }) ||
-                            is_refused(ErrorKind::unsupported, {"use one of: auto"}, [&] { (void)chosen(); }));
-            }
-        }
     }
     EXPECT_EQ(emulation::held_on_device(), 0);
 }

@@ -1,7 +1,7 @@
 // Searches that only put work on a stream, on the emulated device, beyond what the suite of all searches asks of them
 // (neighbors/conformance_test.cpp): trees of every shape, every layout; and what cannot be searched is said, at once or
 // in the status.
-#include "calls/device_async_calls.hpp"
+#include "calls/device_calls.hpp"
 
 #include "emulation/async_search.hpp"
 #include "points/frame.hpp"

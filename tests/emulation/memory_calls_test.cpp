@@ -1,7 +1,7 @@
 // Public functions on the emulated GPU where its memory is short, or where the points are elsewhere.
 #include "emulation/calls_on_device.hpp"
 
-#include "calls/device_async_calls.hpp"
+#include "calls/calls.hpp"
 #include "cuda_emulation/cuda_runtime.hpp"
 
 #include <kith/dbscan.hpp>
@@ -29,7 +29,7 @@ void expect_same_in_pieces(const std::vector<T>& points, const std::vector<T>& q
     const NeighborRows rows = found.rows_view();
     options.execution = cuda();
     options.execution.memory_budget = budget;
-    const SearchSummary summary = detail::knn_on_device(view, separate, {k, options, &rows, nullptr}, Engine::tree);
+    const SearchSummary summary = detail::on_gpu().knn(view, separate, {k, options, &rows, nullptr}, Engine::tree);
     EXPECT_TRUE(same_rows({rows_of<T>(found).indices, rows_of<T>(found).distances}, rows_of<T>(expected), k));
     EXPECT_TRUE(oracle::Unresolved(summary.unresolved) == oracle::Unresolved(expected.unresolved));
     EXPECT_EQ(summary.box, expected.box);
@@ -67,7 +67,7 @@ TEST_F(CallsOnDevice, SayWhatIsMissingWhereEvenPiecesDoNotFit) {
     Execution execution = cuda();
     execution.memory_budget = 3000;
     EXPECT_TRUE(is_refused(ErrorKind::out_of_memory, {"bytes", "the budget is 3000"}, [&] {
-        (void)detail::knn_on_device(PointsView(points, 3), nullptr, {5, {.execution = execution}, &rows}, Engine::tree);
+        (void)detail::on_gpu().knn(PointsView(points, 3), nullptr, {5, {.execution = execution}, &rows}, Engine::tree);
     }));
     EXPECT_EQ(emulation::held_on_device(), 0);
 }
@@ -75,9 +75,8 @@ TEST_F(CallsOnDevice, SayWhatIsMissingWhereEvenPiecesDoNotFit) {
 TEST_F(CallsOnDevice, RefuseWhatIsElsewhere) {
     const std::vector<float> points = clustered_points(10);
     const PointsView elsewhere(points.data(), DType::float32, 10, 3, 3, 1, Device{DeviceKind::cuda, 1});
-    StageReports stages;
     EXPECT_TRUE(is_refused(ErrorKind::invalid_argument, {"points", "GPU 1", "GPU 0"},
-                           [&] { (void)detail::build_tree_on_device(elsewhere, {.execution = cuda(0)}, stages); }));
+                           [&] { detail::check_points(elsewhere, {}, cuda(0), detail::Where::gpu); }));
 }
 
 /// Whatever is missing when: an error that says so, nothing held afterwards, and the next call works.
@@ -90,7 +89,7 @@ TEST_F(CallsOnDevice, RunningOutOfMemoryAnywhereLeavesNothingBehind) {
     DbscanResult clusters;
     const auto run = [&] {
         FofSummary found; // by a tree
-        detail::fof_on_device(view, LinkingLength::relative(0.3), {.execution = cuda()}, labels, found);
+        detail::on_gpu().fof(view, LinkingLength::relative(0.3), {.execution = cuda()}, labels, found);
         clusters = clusters_on_device(view, 0.03, 4, {});
     };
     int takes = 0;
@@ -111,12 +110,11 @@ TEST_F(CallsOnDevice, RunningOutOfMemoryAnywhereLeavesNothingBehind) {
 }
 
 TEST_F(CallsOnDevice, ReleaseMemory) {
-    (void)detail::result_memory_on_device(100, cuda());
+    (void)detail::on_gpu().result_memory(100, cuda());
     emulation::fail_until_trimmed();
-    detail::release_memory_on_device(cuda().device);
+    detail::on_gpu().release_memory(cuda().device);
     EXPECT_FALSE(emulation::fails_until_trimmed());
-    EXPECT_TRUE(
-        is_refused(ErrorKind::device, {"GPU", "99"}, [] { detail::release_memory_on_device(cuda(99).device); }));
+    EXPECT_TRUE(is_refused(ErrorKind::device, {"GPU", "99"}, [] { detail::on_gpu().release_memory(cuda(99).device); }));
 }
 
 } // namespace

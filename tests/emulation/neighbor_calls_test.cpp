@@ -1,9 +1,10 @@
 // Searches for neighbors on the emulated GPU, by public functions, against the CPU.
 #include "emulation/calls_on_device.hpp"
 
+#include "calls/calls.hpp"
 #include "calls/choose.hpp"
-#include "calls/device_async_calls.hpp"
 #include "cuda_emulation/cuda_runtime.hpp"
+#include "support/engines.hpp"
 
 #include <kith/fof.hpp>
 #include <kith/knn.hpp>
@@ -49,7 +50,7 @@ std::vector<std::string> stages_of_search(const std::vector<float>& points, std:
     KnnResult found(view.count(), k, IndexType::int32, DType::float32);
     const NeighborRows rows = found.rows_view();
     const SearchSummary summary =
-        detail::knn_on_device(view, nullptr, {k, {.execution = cuda()}, &rows, nullptr}, Engine::tree);
+        detail::on_gpu().knn(view, nullptr, {k, {.execution = cuda()}, &rows, nullptr}, Engine::tree);
     EXPECT_TRUE(same_rows(found, rows_of<float>(knn(view, k, {.execution = cpu(1)}))));
     std::vector<std::string> names;
     for (const StageReport& stage : summary.stages) {
@@ -103,7 +104,7 @@ TEST_F(CallsOnDevice, ReadSeparateArraysAndNothingBetween) {
     const auto search = [&](const PointsView& searched) {
         KnnResult found(count, 3, IndexType::int32, DType::float32);
         const NeighborRows rows = found.rows_view();
-        detail::knn_on_device(searched, nullptr, {3, {.execution = cuda()}, &rows, nullptr}, Engine::tree);
+        detail::on_gpu().knn(searched, nullptr, {3, {.execution = cuda()}, &rows, nullptr}, Engine::tree);
         return found;
     };
     EXPECT_TRUE(same_rows(search(view), rows_of<float>(knn(PointsView(points, 3), 3, {.execution = cpu(1)}))));
@@ -120,15 +121,15 @@ TEST_F(CallsOnDevice, FindNeighborsByEitherEngine) {
     const Box box = Box::periodic(1);
     const KnnResult on_cpu = knn(view, 4, {.box = box, .execution = cpu(1)});
     const oracle::Rows<float> expected = rows_of<float>(on_cpu);
-    for (const Engine wanted : {Engine::automatic, Engine::tree, Engine::brute_force, Engine::kdtree, Engine::clover}) {
+    for (const Engine wanted : engines_of(detail::Task::neighbors, detail::Where::gpu)) {
         const Engine engine = detail::choose(detail::Task::neighbors, wanted,
-                                             {view.count(), view.count(), false, 3, false, DeviceKind::cuda});
+                                             {view.count(), view.count(), false, 3, false, detail::Where::gpu});
         EXPECT_EQ(engine, wanted == Engine::automatic ? Engine::brute_force : wanted); // so few points
         KnnResult found(view.count(), 4, IndexType::int32, DType::float32);
         const NeighborRows rows = found.rows_view();
         KnnOptions options{.box = box, .execution = cuda()};
         options.execution.threads = 1; // of the host
-        const SearchSummary summary = detail::knn_on_device(view, nullptr, {4, options, &rows, nullptr}, engine);
+        const SearchSummary summary = detail::on_gpu().knn(view, nullptr, {4, options, &rows, nullptr}, engine);
         const StageReports& stages = summary.stages;
         EXPECT_EQ(summary.box, on_cpu.box);
         EXPECT_TRUE(same_rows(found, expected));
@@ -137,8 +138,8 @@ TEST_F(CallsOnDevice, FindNeighborsByEitherEngine) {
     }
     KnnResult found(view.count(), 4, IndexType::int32, DType::float32);
     const NeighborRows rows = found.rows_view();
-    (void)detail::knn_on_device(tree_on_device(view, box), nullptr, {4, {.execution = cuda()}, &rows, nullptr},
-                                Engine::tree);
+    (void)detail::on_gpu().knn(tree_on_device(view, box), nullptr, {4, {.execution = cuda()}, &rows, nullptr},
+                               Engine::tree);
     EXPECT_TRUE(same_rows(found, expected));
     EXPECT_EQ(emulation::held_on_device(), 0);
 }
@@ -159,14 +160,16 @@ TEST_F(CallsOnDevice, ShowVisitorsWhatTheTreeFinds) {
         rows += static_cast<std::int64_t>(block.query_indices.size());
     };
     const detail::DeviceKnnCall call{4, {.execution = cuda()}, nullptr, &visitor};
-    for (const Engine engine : {Engine::tree, Engine::brute_force}) {
+    for (const Engine engine : named_engines_of(detail::Task::neighbor_visits, detail::Where::gpu)) {
         rows = 0;
-        EXPECT_EQ(detail::knn_on_device(view, nullptr, call, engine).engine, Engine::tree);
+        EXPECT_EQ(detail::on_gpu().knn(view, nullptr, call, engine).engine, Engine::tree);
         EXPECT_EQ(rows, view.count());
     }
     for (const Engine engine : {Engine::kdtree, Engine::clover}) {
-        EXPECT_TRUE(is_refused(ErrorKind::unsupported, {name_of(engine), "visitors", "tree"},
-                               [&] { (void)detail::knn_on_device(view, nullptr, call, engine); }));
+        const KnnOptions options{.engine = engine, .execution = cuda()};
+        EXPECT_TRUE(is_refused(ErrorKind::unsupported, {name_of(engine), "visitors", "on a GPU", "auto, tree"}, [&] {
+            detail::check(detail::KnnCall{view, nullptr, 4, options, nullptr, &visitor}, detail::Where::gpu);
+        }));
         EXPECT_TRUE(is_refused(ErrorKind::unsupported, {name_of(engine), "asynchronous", "tree"}, [&] {
             (void)detail::knn_async_bytes_on_device({DType::float32, 3, 100, {}, 4, engine}, cuda());
         }));
@@ -184,7 +187,7 @@ TEST_F(CallsOnDevice, FindNeighborsInACrowdAmongCells) {
         const NeighborRows rows = found.rows_view();
         KnnOptions options{.execution = cuda()};
         options.execution.threads = 1;
-        (void)detail::knn_on_device(view, nullptr, {k, options, &rows, nullptr}, Engine::clover);
+        (void)detail::on_gpu().knn(view, nullptr, {k, options, &rows, nullptr}, Engine::clover);
         EXPECT_TRUE(same_rows(found, rows_of<float>(knn(view, k, {.execution = cpu(1)}))));
     }
 }
@@ -199,7 +202,7 @@ TEST_F(CallsOnDevice, FindNeighborsInCellsWithoutAnEdge) {
     const NeighborRows rows = found.rows_view();
     KnnOptions options{.execution = cuda()};
     options.execution.threads = 1;
-    (void)detail::knn_on_device(view, nullptr, {k, options, &rows, nullptr}, Engine::clover);
+    (void)detail::on_gpu().knn(view, nullptr, {k, options, &rows, nullptr}, Engine::clover);
     EXPECT_TRUE(same_rows(found, rows_of<float>(knn(view, k, {.execution = cpu(1)}))));
 }
 
@@ -218,11 +221,11 @@ TEST_F(CallsOnDevice, TellProgressWhileTheCpuMakesCells) {
         }
         return true;
     };
-    (void)detail::knn_on_device(view, nullptr, {2, options, &rows, nullptr}, Engine::clover);
+    (void)detail::on_gpu().knn(view, nullptr, {2, options, &rows, nullptr}, Engine::clover);
     EXPECT_EQ(finished, (std::vector<std::string>{"cells", "graph"}));
     options.execution.progress = [&](std::string_view stage, double /*fraction*/) { return stage != "graph"; };
     EXPECT_TRUE(is_refused(ErrorKind::canceled, {"'graph'"}, [&] {
-        (void)detail::knn_on_device(view, nullptr, {2, options, &rows, nullptr}, Engine::clover);
+        (void)detail::on_gpu().knn(view, nullptr, {2, options, &rows, nullptr}, Engine::clover);
     }));
     EXPECT_EQ(emulation::held_on_device(), 0);
 }
@@ -238,14 +241,14 @@ TEST_F(CallsOnDevice, UnresolvedRowsAreCountedWithoutIndicesToo) {
     const KnnOptions options{.execution = cuda()};
     for (const Engine engine : {Engine::tree, Engine::brute_force}) {
         for (const PointsView* queries : {static_cast<const PointsView*>(nullptr), &view}) {
-            const UnresolvedRows found = detail::knn_on_device(view, queries, {3, options, &rows}, engine).unresolved;
+            const UnresolvedRows found = detail::on_gpu().knn(view, queries, {3, options, &rows}, engine).unresolved;
             EXPECT_EQ(found.warning(), expected.warning());
         }
     }
     EXPECT_TRUE(is_refused(ErrorKind::invalid_argument, {"1000", "point 60", "-1e+37"}, [&] {
         FofSummary summary;
         std::vector<std::int32_t> labels(100);
-        detail::fof_on_device(view, LinkingLength::absolute(1e3), {.execution = cuda()}, labels, summary);
+        detail::on_gpu().fof(view, LinkingLength::absolute(1e3), {.execution = cuda()}, labels, summary);
     }));
     EXPECT_EQ(emulation::held_on_device(), 0);
 }

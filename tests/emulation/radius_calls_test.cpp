@@ -27,11 +27,11 @@ struct RadiusOnDevice {
         options.execution.device = cuda().device;
         const Radii radii(radius);
         const std::int64_t smallest = radius > 0 ? 0 : -1;
-        (void)detail::radius_on_device(points, queries, {radii, smallest, options, &counts});
+        (void)detail::on_gpu().radius(points, queries, {radii, smallest, options, &counts});
         const RadiusResultAccess access(rows);
         access.index_type = options.index_type;
         access.dtype = points.dtype();
-        summary = detail::radius_on_device(points, queries, {radii, smallest, options, nullptr, &access});
+        summary = detail::on_gpu().radius(points, queries, {radii, smallest, options, nullptr, &access});
     }
 };
 
@@ -60,13 +60,12 @@ TEST_F(CallsOnDevice, FindNeighborsWithinARadius) {
 TEST_F(CallsOnDevice, SearchWithinARadiusByTheTreeAlone) {
     for (const std::int64_t points : {1, 100, 1000000}) {
         EXPECT_EQ(detail::choose(detail::Task::radius, Engine::automatic,
-                                 {points, points, false, 0, false, DeviceKind::cuda}),
+                                 {points, points, false, 0, false, detail::Where::gpu}),
                   Engine::tree);
     }
     for (const Engine engine : {Engine::brute_force, Engine::kdtree, Engine::clover}) {
-        EXPECT_TRUE(is_refused(ErrorKind::unsupported, {name_of(engine), "radius search on a GPU", "auto, tree"}, [&] {
-            (void)detail::choose(detail::Task::radius, engine, {100, 100, false, 0, false, DeviceKind::cuda});
-        }));
+        EXPECT_TRUE(is_refused(ErrorKind::unsupported, {name_of(engine), "radius search on a GPU", "auto, tree"},
+                               [&] { detail::check_engine(engine, detail::Task::radius, detail::Where::gpu); }));
     }
 }
 
@@ -123,7 +122,7 @@ TEST_F(CallsOnDevice, ShowVisitorsRowsInPartsWhereMemoryIsShort) {
     };
     RadiusOptions options{.execution = cuda()};
     options.execution.memory_budget = 300000;
-    (void)detail::radius_on_device(view, nullptr, {radii, 0, options, nullptr, nullptr, &visitor});
+    (void)detail::on_gpu().radius(view, nullptr, {radii, 0, options, nullptr, nullptr, &visitor});
     EXPECT_GT(blocks, 2);
     EXPECT_EQ(rows, 300);
     EXPECT_EQ(neighbors, 300 * 300);

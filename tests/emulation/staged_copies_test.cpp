@@ -36,13 +36,13 @@ protected:
             context.fill(there.data(), 1, 1);
             (void)context.to_host(there.data());
         }
-        detail::release_memory_on_device(cuda().device);
+        detail::on_gpu().release_memory(cuda().device);
         pinned_before_ = emulation::pinned_on_host();
         emulation::set_staging_bytes(buffer_bytes);
     }
     ~StagedCopies() override {
         emulation::set_staging_bytes(0);
-        detail::release_memory_on_device(cuda().device);
+        detail::on_gpu().release_memory(cuda().device);
         EXPECT_EQ(emulation::pinned_on_host(), pinned_before_);
     }
     /// That the library has for copies.
@@ -132,13 +132,13 @@ TEST_F(StagedCopies, ChangeNoAnswer) {
         const int before = copies();
         KnnResult found(count, 9, IndexType::int32, DType::float32);
         const NeighborRows rows = found.rows_view();
-        (void)detail::knn_on_device(view, nullptr, {9, {.execution = cuda()}, &rows, nullptr}, Engine::tree);
+        (void)detail::on_gpu().knn(view, nullptr, {9, {.execution = cuda()}, &rows, nullptr}, Engine::tree);
         EXPECT_TRUE(
             same_rows({rows_of<float>(found).indices, rows_of<float>(found).distances}, rows_of<float>(expected), 9));
         EXPECT_GT(copies() - before, 2 * 9 * count * 4 / buffer_bytes);
         std::vector<std::int32_t> labels(static_cast<std::size_t>(count), -7);
         FofSummary summary;
-        detail::fof_on_device(view, LinkingLength::relative(0.2), {.execution = cuda()}, labels, summary);
+        detail::on_gpu().fof(view, LinkingLength::relative(0.2), {.execution = cuda()}, labels, summary);
         EXPECT_EQ(labels, groups.label_array);
         EXPECT_EQ(summary.sizes, groups.sizes);
         const DbscanResult found_clusters = clusters_on_device(view, 0.03, 4, {});

@@ -1,7 +1,7 @@
 // See cases.hpp.
 #include "support/cases.hpp"
 
-#include "calls/choose.hpp"
+#include "support/engines.hpp"
 
 #include <cstring>
 #include <ostream>
@@ -61,20 +61,6 @@ std::string case_name(const testing::TestParamInfo<Case>& info) {
 void PrintTo(const Case& named, std::ostream* stream) {
     *stream << case_name(testing::TestParamInfo<Case>(named, 0));
 }
-
-namespace {
-
-std::vector<Engine> engines_of(detail::Task task) {
-    std::vector<Engine> engines;
-    for (std::size_t i = 0; i < engine_names.size(); ++i) {
-        if (detail::answers(static_cast<Engine>(i), task, DeviceKind::cpu)) {
-            engines.push_back(static_cast<Engine>(i));
-        }
-    }
-    return engines;
-}
-
-} // namespace
 
 std::vector<Engine> knn_engines() {
     return engines_of(detail::Task::neighbors);

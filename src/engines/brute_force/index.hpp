@@ -19,8 +19,8 @@ public:
     }
 
     [[nodiscard]] const PointSet<T>& points() const override { return given_ != nullptr ? *given_ : *gathered_; }
-    [[nodiscard]] PointSet<T> arrange(Context& context, const NormalizedPoints<T>& queries) const override {
-        return gather(context, queries);
+    [[nodiscard]] PlaneTree<T> arrange(Context& context, const NormalizedPoints<T>& queries) const override {
+        return {gather(context, queries), {}, {}};
     }
     void search(Context& context, const PointSet<T>& receivers, const KnnRequest<T>& request,
                 RowSink<T>& sink) const override {

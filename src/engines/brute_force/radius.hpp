@@ -14,6 +14,7 @@ namespace kith::detail {
 template <Coordinate T>
 void compare_all(Context& context, const RadiusJob<T>& job) {
     constexpr std::int64_t block_size = 16; // receivers that share a gathered block
+    context.expect(job.receivers->points.count);
     const IndexRange all{0, job.sources->points.count};
     for_blocks<RadiusScratch<T>>(context, job.receivers->points.count, block_size,
                                  [&](std::int64_t begin, std::int64_t end, RadiusScratch<T>& scratch) {

@@ -19,7 +19,7 @@ public:
     [[nodiscard]] const PointSet<T>& points() const override { return cells_.tree.points; }
 
     /// Of separate queries cells are made, from the points as they are given.
-    [[nodiscard]] PointSet<T> arrange(Context& /*context*/, const NormalizedPoints<T>& /*queries*/) const override {
+    [[nodiscard]] PlaneTree<T> arrange(Context& /*context*/, const NormalizedPoints<T>& /*queries*/) const override {
         throw Error(ErrorKind::unsupported, "the engine 'clover' arranges queries in cells");
     }
 

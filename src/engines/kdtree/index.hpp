@@ -22,8 +22,8 @@ public:
     [[nodiscard]] const PointSet<T>& points() const override { return tree_.points; }
 
     /// Along the curve: queries that follow each other meet the same leaves.
-    [[nodiscard]] PointSet<T> arrange(Context& context, const NormalizedPoints<T>& queries) const override {
-        return build_plane_tree<T>(context, queries, TreeShape{}).points;
+    [[nodiscard]] PlaneTree<T> arrange(Context& context, const NormalizedPoints<T>& queries) const override {
+        return {build_plane_tree<T>(context, queries, TreeShape{}).points, {}, {}};
     }
 
     void search(Context& context, const PointSet<T>& receivers, const KnnRequest<T>& request,
@@ -39,6 +39,7 @@ public:
     void search(Context& context, const RadiusJob<T>& job) const override {
         // Queries that are sparse beside the sources do not share a box.
         const std::int64_t count = job.receivers->points.count;
+        context.expect(count);
         const std::int64_t block = std::clamp<std::int64_t>(bucket_size * count / tree_.points.count, 1, bucket_size);
         for_blocks<RadiusScratch<T>>(context, count, block,
                                      [&](std::int64_t begin, std::int64_t end, RadiusScratch<T>& scratch) {

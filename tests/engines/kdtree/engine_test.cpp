@@ -142,12 +142,11 @@ TEST_F(KdTreeEngine, RefusesCallsThatItDoesNotAnswer) {
     };
     refused("DBSCAN", [&] { (void)dbscan(view, 1, 5, {.engine = Engine::kdtree}); });
     refused("the spanning tree", [&] { (void)spanning_tree(Tree(view), {.engine = Engine::kdtree}); });
-    refused("friends-of-friends on a GPU", [&] {
-        (void)detail::choose(detail::Task::groups, Engine::kdtree, {50, 50, false, 0, false, DeviceKind::cuda});
-    });
+    refused("friends-of-friends on a GPU",
+            [&] { detail::check_engine(Engine::kdtree, detail::Task::groups, detail::Where::gpu); });
     const auto on_gpu = [](bool keeps_tree) {
         return detail::choose(detail::Task::neighbors, Engine::kdtree,
-                              {50, 50, false, 3, keeps_tree, DeviceKind::cuda});
+                              {50, 50, false, 3, keeps_tree, detail::Where::gpu});
     };
     EXPECT_EQ(on_gpu(false), Engine::kdtree);
     EXPECT_EQ(on_gpu(true), Engine::tree); // that tree is all that there is

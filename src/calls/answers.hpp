@@ -1,0 +1,111 @@
+// The engines that support each task, by where the call runs: one table for all public calls.
+//
+// Every call checks its row before anything else (check_engine); choose.hpp chooses among the engines that support it.
+// Tests loop over the table. scripts/renew-pages.py reads it, too, a row a line, for the table of docs/api/cpp.md.
+#pragma once
+
+#include <kith/error.hpp>
+#include <kith/execution.hpp>
+
+#include "support/message.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace kith::detail {
+
+enum class Task : std::uint8_t {
+    neighbors,
+    neighbor_visits,
+    radius,
+    groups,
+    groups_in_phase_space,
+    clusters,
+    spanning_tree,
+    spanning_tree_in_phase_space,
+};
+
+/// Names of the tasks, in the order of Task.
+inline constexpr std::array<std::string_view, 8> task_names{
+    "k nearest neighbors",   "visitors of k nearest neighbors",
+    "radius search",         "friends-of-friends",
+    "groups in phase space", "DBSCAN",
+    "the spanning tree",     "the spanning tree in phase space",
+};
+
+/// Where a call runs: a stream is that of an asynchronous call on a GPU.
+enum class Where : std::uint8_t { cpu, gpu, stream, ranks };
+
+inline Where where_of(const Execution& execution) noexcept {
+    return execution.device.kind == DeviceKind::cpu ? Where::cpu : Where::gpu;
+}
+
+struct EngineRow {
+    Task task;
+    Engine engine;
+    std::array<bool, 4> supported; ///< on the CPU, on a GPU, on a stream, over ranks
+};
+
+inline constexpr EngineRow engine_table[] = {
+    {Task::neighbors, Engine::tree, {true, true, true, true}},
+    {Task::neighbors, Engine::brute_force, {true, true, true, false}},
+    {Task::neighbors, Engine::kdtree, {true, true, false, false}},
+    {Task::neighbors, Engine::clover, {true, true, false, false}},
+    {Task::neighbor_visits, Engine::tree, {true, true, false, true}},
+    {Task::neighbor_visits, Engine::brute_force, {true, true, false, false}}, // on a GPU, the tree's blocks
+    {Task::neighbor_visits, Engine::kdtree, {true, false, false, false}},
+    {Task::neighbor_visits, Engine::clover, {true, false, false, false}},
+    {Task::radius, Engine::tree, {true, true, false, true}},
+    {Task::radius, Engine::brute_force, {true, false, false, false}},
+    {Task::radius, Engine::kdtree, {true, false, false, false}},
+    {Task::groups, Engine::tree, {true, true, true, true}},
+    {Task::groups, Engine::brute_force, {true, true, true, false}},
+    {Task::groups, Engine::kdtree, {true, false, false, false}},
+    {Task::groups_in_phase_space, Engine::tree, {true, false, false, true}},
+    {Task::groups_in_phase_space, Engine::brute_force, {true, false, false, false}},
+    {Task::groups_in_phase_space, Engine::kdtree, {true, false, false, false}},
+    {Task::clusters, Engine::tree, {true, true, false, false}},
+    {Task::clusters, Engine::brute_force, {true, false, false, false}},
+    {Task::spanning_tree, Engine::tree, {true, true, false, false}},
+    {Task::spanning_tree, Engine::brute_force, {true, false, false, false}},
+    {Task::spanning_tree_in_phase_space, Engine::tree, {true, false, false, false}},
+    {Task::spanning_tree_in_phase_space, Engine::brute_force, {true, false, false, false}},
+};
+
+/// Whether the engine supports such calls there. Engine::automatic does where the tree does.
+constexpr bool answers(Engine engine, Task task, Where where) {
+    const Engine wanted = engine == Engine::automatic ? Engine::tree : engine;
+    return std::any_of(std::begin(engine_table), std::end(engine_table), [&](const EngineRow& row) {
+        return row.task == task && row.engine == wanted && row.supported[static_cast<std::size_t>(where)];
+    });
+}
+
+/// Throws unsupported for an engine without such a row, naming those that have one.
+inline void check_engine(Engine wanted, Task task, Where where) {
+    if (answers(wanted, task, where)) {
+        return;
+    }
+    const std::string_view name = task_names[static_cast<std::size_t>(task)];
+    if (!answers(Engine::automatic, task, where)) {
+        throw error(ErrorKind::unsupported, name, task == Task::groups_in_phase_space ? " are" : " is",
+                    where == Where::ranks ? " not found over ranks; run the call on one process"
+                                          : " found on the CPU only; run on the CPU, with kith::cpu()");
+    }
+    std::string others;
+    for (std::size_t i = 0; i < engine_names.size(); ++i) {
+        if (answers(static_cast<Engine>(i), task, where)) {
+            others += (others.empty() ? "" : ", ") + std::string(engine_names[i]);
+        }
+    }
+    constexpr std::array<const char*, 4> places{"", " on a GPU", " on a GPU, asynchronously", " over ranks"};
+    const bool runs_on_cpu = where != Where::cpu && where != Where::ranks && answers(wanted, task, Where::cpu);
+    throw error(ErrorKind::unsupported, "the engine '", name_of(wanted), "' does not support ", name,
+                places[static_cast<std::size_t>(where)], "; use one of: ", others,
+                runs_on_cpu ? "; or run on the CPU" : "");
+}
+
+} // namespace kith::detail

@@ -1,0 +1,34 @@
+// The public calls that only put work on a stream.
+#include <kith/async.hpp>
+
+#include "calls/device_calls.hpp"
+#include "groups/checks.hpp"
+
+namespace kith {
+
+std::int64_t knn_async_bytes(const KnnSize& size, const Execution& execution) {
+    return detail::on_gpu().knn_async_bytes(size, execution);
+}
+
+void knn_async(const NeighborRows& rows, const PointsView& points, std::int64_t k, const KnnOptions& options,
+               std::span<std::byte> scratch, DeviceStatus* status) {
+    detail::on_gpu().knn_async({points, {}, {k, options, &rows}, false, status}, scratch);
+}
+
+void knn_async(const NeighborRows& rows, const PointsView& points, const PointsView& queries, std::int64_t k,
+               const KnnOptions& options, std::span<std::byte> scratch, DeviceStatus* status) {
+    detail::on_gpu().knn_async({points, queries, {k, options, &rows}, false, status}, scratch);
+}
+
+std::int64_t fof_async_bytes(const FofSize& size, const Execution& execution) {
+    return detail::on_gpu().fof_async_bytes(size, execution);
+}
+
+void fof_async(std::span<std::int32_t> labels, const PointsView& points, LinkingLength linking_length,
+               const FofOptions& options, std::span<std::byte> scratch, DeviceFofSummary* summary,
+               DeviceStatus* status) {
+    detail::check_labels(labels, points.count());
+    detail::on_gpu().fof_async({points, linking_length, options, labels.data(), false, summary, status}, scratch);
+}
+
+} // namespace kith

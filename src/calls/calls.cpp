@@ -1,0 +1,141 @@
+#include "calls/calls.hpp"
+
+#include <kith/error.hpp>
+
+#include "calls/device_calls.hpp"
+#include "groups/checks.hpp"
+#include "neighbors/checks.hpp"
+#include "neighbors/radius_checks.hpp"
+#include "points/frame.hpp"
+#include "support/dimension.hpp"
+#include "support/message.hpp"
+
+#include <cmath>
+#include <string>
+
+namespace kith::detail::inline KITH_GPU {
+
+namespace {
+
+bool is_on_device(Where where) {
+    return where == Where::gpu || where == Where::stream;
+}
+
+std::string name_of(const Device& device) {
+    return device.kind == DeviceKind::cpu ? "the CPU" : message("GPU ", device.index);
+}
+
+/// Shape and type, and that the call can read it.
+void check_view_for(const PointsView& view, const char* what, Where where) {
+    is_on_device(where) ? check_shape(view, what) : check_view(view, what);
+}
+
+void check_memory_of(const PointsView& view, const char* what, const Execution& execution, Where where) {
+    if (where == Where::stream && view.count() > 0 && view.device().kind != DeviceKind::cuda) {
+        throw error(ErrorKind::invalid_argument, what,
+                    " are in the memory of the host; a call that does not wait needs them in that of GPU ",
+                    execution.device.index);
+    }
+    if (is_on_device(where) && view.device().kind == DeviceKind::cuda && view.device() != execution.device) {
+        throw error(ErrorKind::invalid_argument, what, " are in the memory of GPU ", view.device().index,
+                    ", but the call runs on GPU ", execution.device.index, "; run it there or copy them");
+    }
+}
+
+void check_queries(const PointsView& queries, const PointsOrTree& points, const Execution& execution, Where where) {
+    check_view_for(queries, "queries", where);
+    detail::check_queries(queries, points.dimension(), points.dtype());
+    check_memory_of(queries, "queries", execution, where);
+}
+
+} // namespace
+
+void check_points(const PointsOrTree& points, const Box& box, const Execution& execution, Where where) {
+    if (where == Where::stream && !is_on_gpu(execution)) {
+        throw Error(ErrorKind::invalid_argument, "calls that only put work on a stream run on a GPU; give them "
+                                                 "kith::cuda() with your stream");
+    }
+    if (points.tree() == nullptr) {
+        check_view_for(points.points(), "points", where);
+        if (is_on_device(where)) {
+            on_gpu().require_dimension(points.dimension());
+        }
+        check_memory_of(points.points(), "points", execution, where);
+        if (where == Where::stream) { // other calls check it with the coordinates
+            with_dtype(points.dtype(), [&]<Coordinate T>(T) { check_box<T>(box, points.dimension()); });
+        }
+        return;
+    }
+    const Device device = points.tree()->device();
+    if (device != execution.device) {
+        throw error(ErrorKind::invalid_argument, "the tree was built on ", name_of(device), ", but the call runs on ",
+                    name_of(execution.device), "; run it where the tree is, or build the tree there");
+    }
+    if (box != Box{}) {
+        throw Error(ErrorKind::invalid_argument, "the options have a box, but a tree has its own; build the tree with "
+                                                 "the box and leave it out of the options");
+    }
+}
+
+void check(const KnnCall& call, Where where) {
+    const KnnOptions& options = call.options;
+    check_engine(options.engine, call.task(), where);
+    check_request(call.k, options, call.queries != nullptr);
+    check_points(call.points, options.box, options.execution, where);
+    if (call.queries != nullptr) {
+        check_queries(*call.queries, call.points, options.execution, where);
+    }
+    if (call.rows != nullptr) {
+        check_rows(*call.rows, call.row_count(), call.k, call.points.dtype());
+    }
+}
+
+std::int64_t check(const RadiusCall& call, Where where) {
+    const RadiusOptions& options = call.options;
+    check_engine(options.engine, Task::radius, where);
+    check_points(call.points, options.box, options.execution, where);
+    if (call.queries != nullptr) {
+        check_queries(*call.queries, call.points, options.execution, where);
+        require_no_self(options.exclude_self);
+    }
+    if (options.max_result_bytes < 0) {
+        throw error(ErrorKind::invalid_argument, of_value(options.max_result_bytes), "max_result_bytes is ",
+                    options.max_result_bytes, "; it must be 0 or more");
+    }
+    return check_radii(call.radii, call.row_count());
+}
+
+void check(const FofCall& call, Where where) {
+    const FofOptions& options = call.options;
+    check_engine(options.engine, call.task(), where);
+    check_length(call.length);
+    check_points(call.points, options.box, options.execution, where);
+    if (options.phase_space) {
+        check_phase_space(*options.phase_space, call.points);
+    }
+}
+
+void check(const DbscanCall& call, Where where) {
+    check_engine(call.options.engine, Task::clusters, where);
+    if (!(call.eps >= 0) || std::isinf(call.eps)) {
+        throw error(ErrorKind::invalid_argument, of_value(call.eps), "eps is ", call.eps,
+                    "; it must be a finite number, 0 or more");
+    }
+    if (call.min_samples < 1) {
+        throw error(ErrorKind::invalid_argument, of_value(call.min_samples), "min_samples is ", call.min_samples,
+                    "; it must be 1 or more, as it counts the point itself");
+    }
+    check_points(call.points, call.options.box, call.options.execution, where);
+}
+
+void check(const SpanningTreeCall& call, Where where) {
+    const SpanningTreeOptions& options = call.options;
+    check_engine(options.engine, call.task(), where);
+    check_points(call.points, options.box, options.execution, where);
+    if (options.phase_space) {
+        check_length(options.phase_space->linking_length);
+        check_phase_space(options.phase_space->phase_space, call.points);
+    }
+}
+
+} // namespace kith::detail::inline KITH_GPU

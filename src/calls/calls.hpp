@@ -1,0 +1,87 @@
+// One value for each task, which all its public functions build, and its check: the same wherever the call runs.
+//
+// Checks look at everything but coordinates, and at the memory of results as far as the value names it. They are
+// compiled for the device as well: it knows the dimensions that it was built for.
+#pragma once
+
+#include <kith/dbscan.hpp>
+#include <kith/fof.hpp>
+#include <kith/knn.hpp>
+#include <kith/radius.hpp>
+#include <kith/spanning_tree.hpp>
+#include <kith/tree.hpp>
+
+#include "calls/answers.hpp"
+#include "cuda/namespace.hpp"
+
+#include <cstdint>
+
+namespace kith::detail {
+
+struct KnnCall {
+    const PointsOrTree& points;
+    const PointsView* queries; ///< null: a self-search
+    std::int64_t k;
+    const KnnOptions& options;
+    const NeighborRows* rows = nullptr; ///< or else a visitor, or memory that is allocated after the check
+    const NeighborVisitor* visitor = nullptr;
+
+    [[nodiscard]] Task task() const { return visitor != nullptr ? Task::neighbor_visits : Task::neighbors; }
+    [[nodiscard]] std::int64_t row_count() const { return queries != nullptr ? queries->count() : points.count(); }
+};
+
+struct RadiusCall {
+    const PointsOrTree& points;
+    const PointsView* queries; ///< null: a self-search
+    const Radii& radii;
+    const RadiusOptions& options;
+
+    [[nodiscard]] std::int64_t row_count() const { return queries != nullptr ? queries->count() : points.count(); }
+};
+
+struct FofCall {
+    const PointsOrTree& points;
+    LinkingLength length;
+    const FofOptions& options;
+
+    [[nodiscard]] Task task() const { return options.phase_space ? Task::groups_in_phase_space : Task::groups; }
+};
+
+struct DbscanCall {
+    const PointsOrTree& points;
+    double eps;
+    std::int64_t min_samples;
+    const DbscanOptions& options;
+};
+
+struct SpanningTreeCall {
+    const PointsOrTree& points;
+    const SpanningTreeOptions& options;
+
+    [[nodiscard]] Task task() const {
+        return options.phase_space ? Task::spanning_tree_in_phase_space : Task::spanning_tree;
+    }
+};
+
+inline namespace KITH_GPU {
+
+/// Throws invalid_argument for a box in addition to a tree, for a tree on another device than the call's, and for
+/// points in the memory of another GPU, or of the host for a stream.
+void check_points(const PointsOrTree& points, const Box& box, const Execution& execution, Where where);
+
+void check(const KnnCall& call, Where where);
+/// Returns the query with the smallest radius above 0, or -1.
+std::int64_t check(const RadiusCall& call, Where where);
+void check(const FofCall& call, Where where);
+void check(const DbscanCall& call, Where where);
+void check(const SpanningTreeCall& call, Where where);
+
+/// For the waiting calls of one process.
+template <class Call>
+auto check(const Call& call) {
+    return check(call, where_of(call.options.execution));
+}
+
+} // namespace KITH_GPU
+
+} // namespace kith::detail

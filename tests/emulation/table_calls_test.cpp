@@ -1,0 +1,170 @@
+// The table of engines (calls/answers.hpp) on the emulated GPU: each call that it grants is answered as on the CPU, each
+// other one is refused by the check that the public functions share.
+#include "emulation/calls_on_device.hpp"
+
+#include "calls/calls.hpp"
+#include "calls/choose.hpp"
+#include "cuda_emulation/cuda_runtime.hpp"
+#include "neighbors/radius_result_access.hpp"
+
+#include <kith/knn.hpp>
+#include <kith/radius.hpp>
+#include <kith/spanning_tree.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace kith::test {
+namespace {
+
+using detail::Task;
+using detail::Where;
+
+class TableOnDevice : public CallsOnDevice {
+protected:
+    std::vector<float> points_ = clustered_points(200);
+    /// A view of the device's memory, which no check reads.
+    [[nodiscard]] PointsView there() const { return {points_.data(), DType::float32, 200, 3, 3, 1, cuda().device}; }
+    PointsView view_{points_, 3};
+    LinkingLength length_ = LinkingLength::absolute(0.05);
+    PhaseSpace phase_space_{view_, VelocityLength::absolute(1)};
+    Execution execution_ = [] {
+        Execution execution = cuda();
+        execution.threads = 1; // shared memory of the emulator is every thread's own
+        return execution;
+    }();
+
+    void check_call(Task task, Engine engine, Where where) const {
+        const PointsOrTree points = there();
+        const KnnOptions knn_options{.engine = engine, .execution = execution_};
+        switch (task) {
+        case Task::neighbors:
+            return detail::check(detail::KnnCall{points, nullptr, 3, knn_options}, where);
+        case Task::neighbor_visits: {
+            const NeighborVisitor visitor = [](const NeighborBlock&) {};
+            return detail::check(detail::KnnCall{points, nullptr, 3, knn_options, nullptr, &visitor}, where);
+        }
+        case Task::radius: {
+            const Radii radii(0.05);
+            const RadiusOptions options{.engine = engine, .execution = execution_};
+            (void)detail::check(detail::RadiusCall{points, nullptr, radii, options}, where);
+            return;
+        }
+        case Task::groups:
+        case Task::groups_in_phase_space: {
+            FofOptions options{.engine = engine, .execution = execution_};
+            if (task == Task::groups_in_phase_space) {
+                options.phase_space = phase_space_;
+            }
+            return detail::check(detail::FofCall{points, length_, options}, where);
+        }
+        case Task::clusters: {
+            const DbscanOptions options{.engine = engine, .execution = execution_};
+            return detail::check(detail::DbscanCall{points, 0.05, 4, options}, where);
+        }
+        case Task::spanning_tree:
+        case Task::spanning_tree_in_phase_space: {
+            SpanningTreeOptions options{.engine = engine, .execution = execution_};
+            if (task == Task::spanning_tree_in_phase_space) {
+                options.phase_space = PhaseSpaceAt{phase_space_, length_};
+            }
+            return detail::check(detail::SpanningTreeCall{points, options}, where);
+        }
+        }
+    }
+
+    /// Whether a waiting call gives the answer of the CPU.
+    [[nodiscard]] bool is_answered(Task task, Engine engine) const {
+        const KnnResult expected = knn(view_, 3, {.execution = cpu(1)});
+        switch (task) {
+        case Task::neighbors: {
+            KnnResult found(view_.count(), 3, IndexType::int32, view_.dtype());
+            const NeighborRows rows = found.rows_view();
+            return detail::on_gpu().knn(view_, nullptr, {3, {.execution = execution_}, &rows}, engine).engine ==
+                       engine &&
+                   std::ranges::equal(found.indices(), expected.indices());
+        }
+        case Task::neighbor_visits: {
+            bool is_equal = true;
+            const NeighborVisitor visitor = [&](const NeighborBlock& block) {
+                emulation::touch([&] {
+                    for (std::size_t i = 0; i < block.indices.size(); ++i) {
+                        const std::int64_t query = block.query_indices[i / 3];
+                        is_equal = is_equal &&
+                                   block.indices[i] == expected.indices()[query * 3 + static_cast<std::int64_t>(i % 3)];
+                    }
+                });
+            };
+            detail::on_gpu().knn(view_, nullptr, {3, {.execution = execution_}, nullptr, &visitor}, engine);
+            return is_equal;
+        }
+        case Task::radius: {
+            std::vector<std::int64_t> counts;
+            const Radii radii(0.05);
+            const RadiusOptions options{.execution = execution_};
+            (void)detail::on_gpu().radius(view_, nullptr, {radii, 0, options, &counts});
+            return counts == radius_count(view_, 0.05, {.execution = cpu(1)});
+        }
+        case Task::groups: {
+            std::vector<std::int32_t> labels(static_cast<std::size_t>(view_.count()));
+            FofSummary found;
+            found.engine = engine;
+            detail::on_gpu().fof(view_, length_, {.execution = execution_}, labels, found);
+            return labels == fof(view_, length_, {.execution = cpu(1)}).labels;
+        }
+        case Task::clusters:
+            return clusters_on_device(view_, 0.05, 4, {}).labels ==
+                   dbscan(view_, 0.05, 4, {.execution = cpu(1)}).labels;
+        case Task::spanning_tree:
+            return std::ranges::equal(detail::on_gpu().spanning_tree(view_, {.execution = execution_}, engine).edges(),
+                                      spanning_tree(view_, {.execution = cpu(1)}).edges());
+        case Task::groups_in_phase_space:
+        case Task::spanning_tree_in_phase_space:
+            break;
+        }
+        return false;
+    }
+
+    /// Bytes that an asynchronous call needs, or 0 if there is none of the task.
+    [[nodiscard]] std::int64_t bytes_needed(Task task, Engine engine) const {
+        return task == Task::neighbors
+                   ? detail::on_gpu().knn_async_bytes({DType::float32, 3, 200, {}, 3, engine}, execution_)
+               : task == Task::groups ? detail::on_gpu().fof_async_bytes({DType::float32, 3, 200, engine}, execution_)
+                                      : 0;
+    }
+};
+
+TEST_F(TableOnDevice, HoldsForEveryTaskEngineAndPlace) {
+    for (std::size_t number = 0; number < detail::task_names.size(); ++number) {
+        const auto task = static_cast<Task>(number);
+        for (const std::string_view name : engine_names) {
+            const Engine engine = engine_named(name).value();
+            for (const Where where : {Where::gpu, Where::stream}) {
+                SCOPED_TRACE(std::string(detail::task_names[number]) + ", " + std::string(name) +
+                             (where == Where::stream ? ", asynchronously" : ""));
+                if (!detail::answers(engine, task, where)) {
+                    const auto call = [&] { check_call(task, engine, where); };
+                    EXPECT_TRUE(is_refused(ErrorKind::unsupported, {"found on the CPU only"}, call) ||
+                                is_refused(ErrorKind::unsupported, {name_of(engine), "use one of: auto"}, call));
+                    continue;
+                }
+                EXPECT_NO_THROW(check_call(task, engine, where));
+                const Engine chosen = detail::choose(task, engine, detail::size_of(view_, nullptr, 3, where));
+                if (where == Where::stream) {
+                    EXPECT_GT(bytes_needed(task, engine), 0);
+                } else {
+                    EXPECT_TRUE(is_answered(task, chosen));
+                }
+            }
+        }
+    }
+    EXPECT_EQ(emulation::held_on_device(), 0);
+}
+
+} // namespace
+} // namespace kith::test
