@@ -1,8 +1,9 @@
-// A real GPU's way to find clusters: in a kept tree and among points, points and answers in memory of the host and of the
+// A real GPU's ways to find clusters: every engine, in a kept tree and among points, points and answers in memory of the host and of the
 // GPU.
 #include "cuda/given.hpp"
 #include "cuda/gpu.hpp"
 #include "groups/dbscan_conformance.hpp"
+#include "support/engines.hpp"
 
 #include <kith/tree.hpp>
 
@@ -13,8 +14,9 @@ namespace kith::test {
 namespace {
 
 template <class T>
-DbscanResult clusters_of(const DbscanRequest& request, Random& draw) {
+DbscanResult clusters_of(const DbscanRequest& request, Engine engine, Random& draw) {
     DbscanOptions options = request.options;
+    options.engine = engine;
     options.execution = cuda();
     const Given<T> points(request.points, draw.integer(2) == 0);
     std::optional<Tree> tree;
@@ -41,14 +43,19 @@ DbscanResult clusters_of(const DbscanRequest& request, Random& draw) {
 
 // None where there is no GPU: the tests beside the suite say so.
 std::vector<DbscanBackend> dbscan_backends() {
-    if (!no_gpu().empty()) {
-        return {};
+    std::vector<DbscanBackend> backends;
+    for (const Engine engine : engines_of(detail::Task::clusters, detail::Where::gpu)) {
+        if (no_gpu().empty()) {
+            backends.push_back({"GPU, " + name_of(engine), [engine](const DbscanRequest& request, Random& draw) {
+                                    DbscanResult found;
+                                    with_type(request.points.dtype(),
+                                              [&]<class T>(T) { found = clusters_of<T>(request, engine, draw); });
+                                    EXPECT_TRUE(engine == Engine::automatic || found.engine == engine);
+                                    return found;
+                                }});
+        }
     }
-    return {{"GPU", [](const DbscanRequest& request, Random& draw) {
-                 DbscanResult found;
-                 with_type(request.points.dtype(), [&]<class T>(T) { found = clusters_of<T>(request, draw); });
-                 return found;
-             }}};
+    return backends;
 }
 
 } // namespace kith::test

@@ -1,6 +1,7 @@
-// A real GPU's ways to find groups: both engines, points and labels in memory of the host and of the GPU.
+// A real GPU's ways to find groups: every engine, points and labels in memory of the host and of the GPU.
 #include "cuda/gpu.hpp"
 #include "groups/conformance.hpp"
+#include "support/engines.hpp"
 
 #include <kith/fof.hpp>
 
@@ -35,8 +36,13 @@ FofBackend backend_of(Engine engine) {
 
 // None where there is no GPU: the tests beside the suite say so.
 std::vector<FofBackend> fof_backends() {
-    return no_gpu().empty() ? std::vector{backend_of(Engine::tree), backend_of(Engine::brute_force)}
-                            : std::vector<FofBackend>{};
+    std::vector<FofBackend> backends;
+    for (const Engine engine : engines_of(detail::Task::groups, detail::Where::gpu)) {
+        if (no_gpu().empty()) {
+            backends.push_back(backend_of(engine));
+        }
+    }
+    return backends;
 }
 
 std::int64_t fof_lengths() {

@@ -55,7 +55,7 @@ TEST_F(CudaHierarchy, CutsAreTheGroupsOfTheGpu) {
     for (std::size_t level = 0; level < lengths.size(); ++level) {
         const FofResult groups = fof(view, lengths[level], {.box = Box::periodic(1), .execution = cuda()});
         EXPECT_EQ(fof(tree, lengths[level]).label_array, groups.label_array);
-        EXPECT_EQ(ladder.labels(static_cast<std::int64_t>(level)), groups.labels);
+        EXPECT_EQ(ladder.labels(static_cast<std::int64_t>(level)), groups.label_array);
         EXPECT_EQ(GroupSizes(ladder.levels()[level].sizes), groups.sizes);
     }
 }

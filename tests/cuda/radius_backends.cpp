@@ -1,7 +1,8 @@
-// A real GPU's ways to search within a radius: in a kept tree and among points, in memory of the host and of the GPU.
+// A real GPU's ways to search within a radius: every engine, in a kept tree and among points, in memory of the host and of the GPU.
 #include "cuda/given.hpp"
 #include "cuda/gpu.hpp"
 #include "neighbors/radius_conformance.hpp"
+#include "support/engines.hpp"
 
 #include <kith/radius.hpp>
 #include <kith/tree.hpp>
@@ -13,8 +14,9 @@ namespace kith::test {
 namespace {
 
 template <class T>
-RadiusAnswers<T> answers_of(const RadiusRequest<T>& request, Random& draw) {
+RadiusAnswers<T> answers_of(const RadiusRequest<T>& request, Engine engine, Random& draw) {
     RadiusOptions options = request.options;
+    options.engine = engine;
     options.execution = cuda();
     RadiusOptions in_tree = options;
     in_tree.box = {};
@@ -26,7 +28,7 @@ RadiusAnswers<T> answers_of(const RadiusRequest<T>& request, Random& draw) {
     const Tree tree(points.view(), {.box = options.box, .execution = options.execution});
     const RadiusResult found = queries ? radius_search(points.view(), queries->view(), request.radii, options)
                                        : radius_search(points.view(), request.radii, options);
-    EXPECT_EQ(found.engine, Engine::tree);
+    EXPECT_TRUE(engine == Engine::automatic || found.engine == engine);
     RadiusAnswers<T> answers;
     answers.rows.offsets.assign(found.offsets().begin(), found.offsets().end());
     if (found.index_type() == IndexType::int32) {
@@ -58,11 +60,16 @@ RadiusAnswers<T> answers_of(const RadiusRequest<T>& request, Random& draw) {
 
 // None where there is no GPU: the tests beside the suite say so.
 std::vector<RadiusBackend> radius_backends() {
-    if (!no_gpu().empty()) {
-        return {};
+    std::vector<RadiusBackend> backends;
+    for (const Engine engine : engines_of(detail::Task::radius, detail::Where::gpu)) {
+        if (no_gpu().empty()) {
+            backends.push_back(radius_backend("GPU, " + name_of(engine),
+                                              [engine]<class T>(const RadiusRequest<T>& request, Random& draw) {
+                                                  return answers_of<T>(request, engine, draw);
+                                              }));
+        }
     }
-    return {radius_backend(
-        "GPU", []<class T>(const RadiusRequest<T>& request, Random& draw) { return answers_of<T>(request, draw); })};
+    return backends;
 }
 
 RadiusEffort radius_effort() {

@@ -1,11 +1,12 @@
-// The emulated GPU's ways to find groups: in a kept tree, by brute force, and stream-ordered; points and labels in
-// memory of the host and of the device.
+// The emulated GPU's ways to find groups: in a kept tree, among points by every engine, and stream-ordered; points
+// and labels in memory of the host and of the device.
+#include "calls/device_calls.hpp"
 #include "cuda/device_context.hpp"
 #include "emulation/async_groups.hpp"
 #include "emulation/given_points.hpp"
 #include "emulation/tested_dimensions.hpp"
-#include "engines/brute_force/device_entry.hpp"
 #include "groups/conformance.hpp"
+#include "support/engines.hpp"
 #include "tree/device_entry.hpp"
 
 #include <optional>
@@ -53,13 +54,17 @@ FofAnswer in_a_kept_tree(const FofRequest& request, Random& draw) {
                       });
 }
 
-FofAnswer by_brute_force(const FofRequest& request, Random& draw) {
-    return waited_for(request, draw,
-                      [&]<class T, int D>(DeviceContext& context, const PointsView& points,
+FofBackend among_points_by(Engine engine, std::int64_t one_in) {
+    const auto find = [engine](const FofRequest& request, Random& draw) {
+        return waited_for(request, draw,
+                          [&]<class, int>(DeviceContext& /*context*/, const PointsView& points,
                                           std::span<std::int32_t> labels, FofSummary& summary) {
-                          detail::label_all_pairs_on_device<T, D>(context, points, request.box, request.length, labels,
-                                                                  summary);
-                      });
+                              summary.engine = engine;
+                              detail::on_gpu().fof(points, request.length, {.box = request.box, .execution = cuda(1)},
+                                                   labels, summary);
+                          });
+    };
+    return {"emulated GPU, " + name_of(engine), find, one_in};
 }
 
 FofBackend stream_ordered_by(Engine engine, std::int64_t one_in) {
@@ -88,10 +93,14 @@ FofBackend stream_ordered_by(Engine engine, std::int64_t one_in) {
 } // namespace
 
 std::vector<FofBackend> fof_backends() {
-    return {{"emulated GPU, kept tree", in_a_kept_tree},
-            {"emulated GPU, brute force", by_brute_force, 3},
-            stream_ordered_by(Engine::tree, 1),
-            stream_ordered_by(Engine::brute_force, 4)};
+    std::vector<FofBackend> backends{{"emulated GPU, kept tree", in_a_kept_tree}};
+    for (const Engine engine : named_engines_of(detail::Task::groups, detail::Where::gpu)) {
+        backends.push_back(among_points_by(engine, engine == Engine::brute_force ? 3 : 8));
+    }
+    for (const Engine engine : named_engines_of(detail::Task::groups, detail::Where::stream)) {
+        backends.push_back(stream_ordered_by(engine, engine == Engine::tree ? 1 : 4));
+    }
+    return backends;
 }
 
 std::int64_t fof_lengths() {

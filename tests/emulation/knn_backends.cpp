@@ -1,17 +1,18 @@
-// The emulated GPU's ways to search for neighbors: in a kept tree, by brute force, through a visitor, and
+// The emulated GPU's ways to search for neighbors: in a kept tree, among points by every engine, through a visitor, and
 // stream-ordered; points and rows in memory of the host and of the device.
 #include "emulation/async_search.hpp"
 #include "emulation/given_points.hpp"
 #include "emulation/tested_dimensions.hpp"
 #include "engines/brute_force/device_entry.hpp"
 #include "engines/clover/device_entry.hpp"
-#include "engines/kdtree/device_entry.hpp"
 #include "neighbors/conformance.hpp"
 #include "neighbors/device_rows.hpp"
+#include "support/engines.hpp"
 #include "tree/device_entry.hpp"
 
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <optional>
 #include <utility>
 
@@ -107,48 +108,41 @@ constexpr auto in_a_kept_tree = []<class T>(const KnnRequest<T>& request, Random
     return found;
 };
 
-constexpr auto by_brute_force = []<class T>(const KnnRequest<T>& request, Random& draw) {
-    oracle::Rows<T> found;
-    with_tested_dimension(request.points.dimension(), [&]<int D>(std::integral_constant<int, D>) {
-        WaitingTrial<T> trial(request, draw);
-        found = trial.rows_of([&] {
-            return detail::search_all_pairs_on_device<T, D>(trial.context(), trial.points(), trial.queries(),
-                                                            trial.call());
+/// Among points, as calls of that engine search them. One thread: shared memory of the emulator is every thread's own,
+/// and more than a new one has room for.
+KnnBackend among_points_by(Engine engine, std::int64_t one_in) {
+    const auto search = [engine]<class T>(const KnnRequest<T>& request, Random& draw) {
+        oracle::Rows<T> found;
+        with_tested_dimension(request.points.dimension(), [&]<int D>(std::integral_constant<int, D>) {
+            WaitingTrial<T> trial(request, draw);
+            found = trial.rows_of([&] {
+                detail::DeviceKnnCall call = trial.call();
+                call.options.execution = cuda(1);
+                call.options.execution.threads = 1;
+                const SearchSummary summary = detail::on_gpu().knn(trial.points(), trial.queries(), call, engine);
+                EXPECT_EQ(summary.engine, engine);
+                return summary;
+            });
         });
-    });
-    EXPECT_EQ(emulation::held_on_device(), 0);
-    return found;
-};
+        EXPECT_EQ(emulation::held_on_device(), 0);
+        return found;
+    };
+    return knn_backend("emulated GPU, " + name_of(engine), search, one_in);
+}
 
-/// By the hierarchical form, or by the flat one with so many hubs. One thread: shared memory of the emulator is every
-/// thread's own, and more than a new one has room for.
-template <std::int64_t FlatHubs>
-constexpr auto among_cells = []<class T>(const KnnRequest<T>& request, Random& draw) {
-    if (request.points.count() == 0 || request.rows() == 0) {
-        return by_brute_force.operator()<T>(request, draw); // as calls do
-    }
-    oracle::Rows<T> found;
-    with_tested_dimension(request.points.dimension(), [&]<int D>(std::integral_constant<int, D>) {
-        WaitingTrial<T> trial(request, draw);
-        detail::DeviceKnnCall call = trial.call();
-        call.options.execution.threads = 1;
-        found = trial.rows_of([&] {
-            call.rows = trial.call().rows;
-            return detail::search_cells_on_device<T, D>(trial.context(), trial.points(), trial.queries(), call,
-                                                        FlatHubs);
-        });
-    });
-    EXPECT_EQ(emulation::held_on_device(), 0);
-    return found;
-};
-
-constexpr auto in_a_kd_tree = []<class T>(const KnnRequest<T>& request, Random& draw) {
+/// By the flat form of CLOVER with 40 hubs, on one thread, too.
+constexpr auto among_flat_cells = []<class T>(const KnnRequest<T>& request, Random& draw) {
     oracle::Rows<T> found;
     with_tested_dimension(request.points.dimension(), [&]<int D>(std::integral_constant<int, D>) {
         WaitingTrial<T> trial(request, draw);
         found = trial.rows_of([&] {
-            return detail::search_kd_tree_on_device<T, D>(trial.context(), trial.points(), trial.queries(),
-                                                          trial.call());
+            if (request.points.count() == 0 || request.rows() == 0) { // as calls do
+                return detail::search_all_pairs_on_device<T, D>(trial.context(), trial.points(), trial.queries(),
+                                                                trial.call());
+            }
+            detail::DeviceKnnCall call = trial.call();
+            call.options.execution.threads = 1;
+            return detail::search_cells_on_device<T, D>(trial.context(), trial.points(), trial.queries(), call, 40);
         });
     });
     EXPECT_EQ(emulation::held_on_device(), 0);
@@ -219,14 +213,17 @@ KnnBackend stream_ordered_by(Engine engine, std::int64_t one_in) {
 } // namespace
 
 std::vector<KnnBackend> knn_backends() {
-    return {knn_backend("emulated GPU, kept tree", in_a_kept_tree),
-            knn_backend("emulated GPU, brute force", by_brute_force),
-            knn_backend("emulated GPU, CLOVER", among_cells<0>, 3),
-            knn_backend("emulated GPU, flat CLOVER", among_cells<40>, 3),
-            knn_backend("emulated GPU, k-d tree", in_a_kd_tree, 8),
-            knn_backend("emulated GPU, visitor", through_a_visitor, 4),
-            stream_ordered_by(Engine::tree, 1),
-            stream_ordered_by(Engine::brute_force, 4)};
+    std::vector<KnnBackend> backends{knn_backend("emulated GPU, kept tree", in_a_kept_tree),
+                                     knn_backend("emulated GPU, flat CLOVER", among_flat_cells, 3),
+                                     knn_backend("emulated GPU, visitor", through_a_visitor, 4)};
+    const std::map<Engine, std::int64_t> one_in{{Engine::brute_force, 1}, {Engine::clover, 3}};
+    for (const Engine engine : named_engines_of(detail::Task::neighbors, detail::Where::gpu)) {
+        backends.push_back(among_points_by(engine, one_in.contains(engine) ? one_in.at(engine) : 8));
+    }
+    for (const Engine engine : named_engines_of(detail::Task::neighbors, detail::Where::stream)) {
+        backends.push_back(stream_ordered_by(engine, engine == Engine::tree ? 1 : 4));
+    }
+    return backends;
 }
 
 KnnEffort knn_effort() {

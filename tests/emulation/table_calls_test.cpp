@@ -93,10 +93,10 @@ protected:
             bool is_equal = true;
             const NeighborVisitor visitor = [&](const NeighborBlock& block) {
                 emulation::touch([&] {
-                    for (std::size_t i = 0; i < block.indices.size(); ++i) {
+                    for (std::size_t i = 0; i < block.indices().size(); ++i) {
                         const std::int64_t query = block.query_indices[i / 3];
-                        is_equal = is_equal &&
-                                   block.indices[i] == expected.indices()[query * 3 + static_cast<std::int64_t>(i % 3)];
+                        is_equal = is_equal && block.indices()[i] ==
+                                                   expected.indices()[query * 3 + static_cast<std::int64_t>(i % 3)];
                     }
                 });
             };
@@ -115,11 +115,11 @@ protected:
             FofSummary found;
             found.engine = engine;
             detail::on_gpu().fof(view_, length_, {.execution = execution_}, labels, found);
-            return labels == fof(view_, length_, {.execution = cpu(1)}).labels;
+            return labels == fof(view_, length_, {.execution = cpu(1)}).label_array;
         }
         case Task::clusters:
-            return clusters_on_device(view_, 0.05, 4, {}).labels ==
-                   dbscan(view_, 0.05, 4, {.execution = cpu(1)}).labels;
+            return clusters_on_device(view_, 0.05, 4, {}).label_array ==
+                   dbscan(view_, 0.05, 4, {.execution = cpu(1)}).label_array;
         case Task::spanning_tree:
             return std::ranges::equal(detail::on_gpu().spanning_tree(view_, {.execution = execution_}, engine).edges(),
                                       spanning_tree(view_, {.execution = cpu(1)}).edges());

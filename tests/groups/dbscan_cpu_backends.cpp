@@ -1,5 +1,6 @@
 // The CPU's ways to find clusters: every engine, in kept trees of many shapes and among points.
 #include "groups/dbscan_conformance.hpp"
+#include "support/engines.hpp"
 
 #include <kith/tree.hpp>
 
@@ -33,7 +34,11 @@ DbscanBackend backend_of(Engine engine) {
 } // namespace
 
 std::vector<DbscanBackend> dbscan_backends() {
-    return {backend_of(Engine::tree), backend_of(Engine::brute_force), backend_of(Engine::automatic)};
+    std::vector<DbscanBackend> backends;
+    for (const Engine engine : engines_of(detail::Task::clusters)) {
+        backends.push_back(backend_of(engine));
+    }
+    return backends;
 }
 
 } // namespace kith::test

@@ -1,6 +1,7 @@
 // Clusters and noise of the CPU's engines: clumps in every dimension against the oracle, and properties that need no
 // oracle. The answers of every backend are those of dbscan_conformance_test.cpp.
 #include "groups/dbscan_conformance.hpp"
+#include "support/engines.hpp"
 
 #include <kith/kith.hpp>
 
@@ -17,7 +18,7 @@ namespace {
 
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 constexpr double infinity = std::numeric_limits<double>::infinity();
-constexpr Engine engines[] = {Engine::tree, Engine::brute_force, Engine::automatic};
+const std::vector<Engine> engines = engines_of(detail::Task::clusters);
 
 /// Clumps of 60 points in a thin background.
 template <class T>

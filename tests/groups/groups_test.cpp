@@ -12,7 +12,7 @@
 namespace kith::test {
 namespace {
 
-constexpr Engine engines[] = {Engine::tree, Engine::brute_force, Engine::automatic};
+const std::vector<Engine> engines = fof_engines();
 
 class TheShapeOfTheTreeDoesNotMatterToGroups : public testing::TestWithParam<Case> {};
 

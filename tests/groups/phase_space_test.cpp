@@ -1,5 +1,6 @@
 // Groups in phase space against the oracle, and by hand where defects of other programs are known.
 #include "support/cases.hpp"
+#include "support/engines.hpp"
 #include "support/linking_lengths.hpp"
 #include "support/velocities.hpp"
 
@@ -17,7 +18,7 @@
 namespace kith::test {
 namespace {
 
-constexpr Engine engines[] = {Engine::tree, Engine::brute_force, Engine::kdtree, Engine::automatic};
+const std::vector<Engine> engines = engines_of(detail::Task::groups_in_phase_space);
 
 /// The engine, or where it finds no spanning trees, one that does.
 Engine for_spanning_trees(Engine engine) {
@@ -41,7 +42,7 @@ protected:
                 const double psi =
                     std::vector<double>{0.05, 0.5, 2, infinity}[static_cast<std::size_t>(draw.integer(4))];
                 FofOptions options{.box = named.box,
-                                   .engine = engines[draw.integer(3)],
+                                   .engine = engines[static_cast<std::size_t>(draw.integer(std::ssize(engines)))],
                                    .execution = cpu(1 + static_cast<int>(draw.integer(3)))};
                 if (oracle::is_refused(oracle::working_copy<T>(set.coordinates, dimension, named.box), length)) {
                     continue;

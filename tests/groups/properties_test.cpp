@@ -13,7 +13,7 @@
 namespace kith::test {
 namespace {
 
-constexpr Engine engines[] = {Engine::tree, Engine::brute_force};
+const std::vector<Engine> engines = fof_engines();
 
 class GroupProperties : public NeedsDimension<3> {};
 

@@ -19,7 +19,7 @@ protected:
 
     testing::AssertionResult refuses(LinkingLength length, const std::vector<std::string>& parts) {
         const Tree tree{PointsView(points, 3)};
-        for (const Engine engine : {Engine::tree, Engine::brute_force, Engine::automatic}) {
+        for (const Engine engine : fof_engines()) {
             const auto kept =
                 is_refused(ErrorKind::invalid_argument, parts, [&] { (void)fof(tree, length, {.engine = engine}); });
             const auto direct = is_refused(ErrorKind::invalid_argument, parts,
@@ -104,7 +104,7 @@ TEST_F(FofRefuses, ThreadsAndDevicesThatDoNotExist) {
 
 TEST_F(FofRefuses, ButNoPointsAreFine) {
     points.clear();
-    for (const Engine engine : {Engine::tree, Engine::brute_force, Engine::automatic}) {
+    for (const Engine engine : fof_engines()) {
         const FofResult found = fof(PointsView(points, 3), LinkingLength::absolute(1), {.engine = engine});
         EXPECT_TRUE(found.label_array.empty());
         EXPECT_TRUE(found.sizes.empty());

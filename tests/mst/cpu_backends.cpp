@@ -1,5 +1,6 @@
 // The CPU's ways to find the spanning tree: every engine, of points and of kept trees of several shapes.
 #include "mst/conformance.hpp"
+#include "support/engines.hpp"
 
 #include <kith/tree.hpp>
 
@@ -32,7 +33,7 @@ SpanningTreeBackend of_a_kept_tree_by(Engine engine) {
 
 std::vector<SpanningTreeBackend> spanning_tree_backends() {
     std::vector<SpanningTreeBackend> backends;
-    for (const Engine engine : {Engine::tree, Engine::brute_force, Engine::automatic}) {
+    for (const Engine engine : engines_of(detail::Task::spanning_tree)) {
         backends.push_back(of_points_by(engine));
         backends.push_back(of_a_kept_tree_by(engine));
     }

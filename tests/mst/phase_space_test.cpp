@@ -1,6 +1,7 @@
 // Spanning trees in phase space: edges against the oracle, and cuts against the groups that fof() finds.
 #include "oracle/spanning_tree.hpp"
 #include "support/cases.hpp"
+#include "support/engines.hpp"
 #include "support/linking_lengths.hpp"
 #include "support/velocities.hpp"
 
@@ -41,7 +42,7 @@ TEST_P(PhaseSpaceTrees, EqualTheOracle) {
             const double psi = std::vector<double>{0.05, 0.5, infinity}[static_cast<std::size_t>(draw.integer(3))];
             const PhaseSpaceAt at{{PointsView(velocities, dimension), VelocityLength::absolute(psi)},
                                   LinkingLength::absolute(length)};
-            for (const Engine engine : {Engine::tree, Engine::brute_force}) {
+            for (const Engine engine : engines_of(detail::Task::spanning_tree_in_phase_space)) {
                 SCOPED_TRACE("box " + named.name + ", psi " + std::to_string(psi) + ", " + name_of(engine));
                 const SpanningTreeOptions options{
                     .box = named.box, .engine = engine, .execution = cpu(2), .phase_space = at};

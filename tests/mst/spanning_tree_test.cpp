@@ -1,6 +1,7 @@
 // What spanning trees are, beyond their edges (conformance_test.cpp): heights, memory, and what calls refuse.
 #include "mst/conformance.hpp"
 #include "oracle/working_copy.hpp"
+#include "support/engines.hpp"
 
 #include <kith/kith.hpp>
 
@@ -234,7 +235,7 @@ TEST_F(SpanningTreeCalls, WarnOfAPlaceholder) {
     EXPECT_EQ(spanning_tree(view_).unresolved.warning(), "");
     std::vector<float> points = points_;
     points[3 * 17 + 1] = -1e37F;
-    for (const Engine engine : {Engine::tree, Engine::brute_force}) {
+    for (const Engine engine : engines_of(detail::Task::spanning_tree)) {
         const UnresolvedEdges found = spanning_tree(PointsView(points, 3), {.engine = engine}).unresolved;
         EXPECT_EQ(found.count, 298);
         EXPECT_EQ(found.farthest_point, 17);
@@ -260,7 +261,7 @@ TEST_F(SpanningTreeCalls, RefuseWhatMeansNothing) {
 }
 
 TEST_F(SpanningTreeCalls, CanBeCanceledInAnyStage) {
-    for (const Engine engine : {Engine::tree, Engine::brute_force}) {
+    for (const Engine engine : engines_of(detail::Task::spanning_tree)) {
         const SpanningTree tree = spanning_tree(view_, {.engine = engine});
         ASSERT_FALSE(tree.stages.empty());
         for (const StageReport& stage : tree.stages) {
