@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Copies sections of README.md into the pages of docs/ that show them: renew-pages.py [--check].
+"""Copies sections of README.md, and the table of engines, into the pages of docs/ that show them: renew-pages.py [--check].
 
 A code host shows a page's text as it stands, so a page that only names a section would be empty there. What stands
 between these two lines of a page is that section, its links turned toward docs/:
@@ -7,7 +7,10 @@ between these two lines of a page is that section, its links turned toward docs/
     <!-- README.md: What it can do -->
     <!-- end -->
 
-`introduction` is what stands before the first section.
+`introduction` is what stands before the first section. Between these stands the table of engines of the code:
+
+    <!-- src/calls/answers.hpp: engines -->
+    <!-- end -->
 
 With --check nothing is written; the exit code is 1 if a page is stale, or if a link of README.md or of a page leads
 nowhere.
@@ -20,6 +23,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
 COPY = re.compile(r"(<!-- README\.md: (.*?) -->\n).*?(<!-- end -->)", re.DOTALL)
+TABLE = re.compile(r"(<!-- src/calls/answers\.hpp: engines -->\n).*?(<!-- end -->)", re.DOTALL)
 LINK = re.compile(r"(!?\[[^\]\n]*\])\(([^)\s]+)\)")
 
 
@@ -43,8 +47,25 @@ def turned(text):
     return LINK.sub(link, text)
 
 
+def engines():
+    """The table of src/calls/answers.hpp as one of a page: a row a task, a column a place."""
+    code = (ROOT / "src/calls/answers.hpp").read_text()
+    tasks = re.search(r"enum class Task[^{]*\{([^}]*)\}", code).group(1).replace(",", " ").split()
+    names = re.findall(r'"([^"]+)"', re.search(r"task_names\{([^}]*)\}", code).group(1))
+    found = re.findall(r"\{Task::(\w+), Engine::(\w+), \{(\w+), (\w+), (\w+), (\w+)\}\},", code)
+    if len(tasks) != len(names) or len(found) != code.count("{Task::"):
+        sys.exit("renew-pages.py: the table of src/calls/answers.hpp is not a row a line, or has a task without a name")
+    lines = ["| | CPU | GPU | GPU, asynchronously | over ranks |", "|---|---|---|---|---|"]
+    for task, name in zip(tasks, names):
+        cells = [", ".join(f"`{row[1]}`" for row in found if row[0] == task and row[column] == "true") or "no"
+                 for column in range(2, 6)]
+        lines.append(f"| {name} | " + " | ".join(cells) + " |")
+    return "\n".join(lines) + "\n"
+
+
 def renewed(page, readme):
-    return COPY.sub(lambda match: match.group(1) + turned(section(readme, match.group(2))) + match.group(3), page)
+    page = COPY.sub(lambda match: match.group(1) + turned(section(readme, match.group(2))) + match.group(3), page)
+    return TABLE.sub(lambda match: match.group(1) + engines() + match.group(2), page)
 
 
 def dead_links(path, text):
@@ -64,7 +85,7 @@ def main():
         text = path.read_text()
         new = renewed(text, readme)
         if new != text and checks:
-            problems.append(f"{path.relative_to(ROOT)} does not show README.md as it is; run scripts/renew-pages.py")
+            problems.append(f"{path.relative_to(ROOT)} does not show README.md or the table of engines as they are; run scripts/renew-pages.py")
         elif new != text:
             path.write_text(new)
         problems += dead_links(path, new)
