@@ -1,17 +1,18 @@
 // Friends-of-friends over ranks.
 //
-// One rank of each two asks the other for the points that are within the linking length of its leaves (pieces.hpp), and
-// each rank links its own points while requests travel; what comes has the names of its components. Of a node that is
-// within reach of a leaf as a whole, and one component already, one point does. The points of the leaves that asked,
-// and those that came, are linked in a tree of their own by the same walk; where a group of it holds several
-// components, these are linked across ranks (component_forest.hpp), and all are numbered (number_components.hpp).
+// One rank of each two requests the points of the other within the linking length of its leaves (ghost_points.hpp).
+// Each rank links its own points while requests travel. Ghost points carry the names of their components. A node that
+// is one component already, and within reach of a leaf as a whole, sends one point. The points of the requesting
+// leaves and the ghost points are linked by the same walk in a tree of their own. Where one of its groups joins several
+// components, these are linked across ranks (component_forest.hpp). In the end all are numbered
+// (number_components.hpp).
 #include "distributed/fof.hpp"
 
 #include "distributed/component_forest.hpp"
+#include "distributed/ghost_points.hpp"
 #include "distributed/given_ids.hpp"
 #include "distributed/number_components.hpp"
 #include "distributed/phase_space.hpp"
-#include "distributed/pieces.hpp"
 #include "distributed/rebalance.hpp"
 #include "groups/fof.hpp"
 #include "groups/linking_length.hpp"
@@ -111,8 +112,9 @@ private:
         });
     }
 
-    /// Of two ranks the one that asks the other: each rank asks about half of the others.
-    [[nodiscard]] bool asks(int other) const {
+    /// One rank of each two requests points from the other, so that each rank requests them from about half of the
+    /// others.
+    [[nodiscard]] bool requests_from(int other) const {
         const int rank = ranks_.rank();
         return ((rank + other) % 2 != 0) == (rank < other);
     }
@@ -124,13 +126,14 @@ private:
 
     std::vector<ComponentEntry> fetch_links() {
         const TreeView<T> tree = tree_.view();
-        const PieceRequests<T> requests = ask_ranks(
+        const GhostRequests<T> requests = request_ghosts(
             ranks_, context_, frame(), tree, tree, unlimited,
-            [&](std::int64_t) { return GlobalCandidate<T>{squared_length_}; }, [&](int rank) { return asks(rank); });
+            [&](std::int64_t) { return GlobalCandidate<T>{squared_length_}; },
+            [&](int rank) { return requests_from(rank); });
         std::vector<Buffer<Names>> names;
         const auto link_and_name = [&] {
             link_own();
-            context_.stage("ask", [&] { // what of a node can be taken whole
+            context_.stage("ask", [&] { // nodes that are one component
                 names = node_attributes<Names>(
                     context_, tree,
                     [&](std::int32_t i) {
@@ -142,29 +145,29 @@ private:
                     });
             });
         };
-        const FetchedPoints<T> fetched =
-            fetch_pieces(ranks_, context_, shared_, tree, requests.to, unlimited, link_and_name,
+        const GhostPoints<T> ghosts =
+            fetch_ghosts(ranks_, context_, shared_, tree, requests.to, unlimited, link_and_name,
                          [&](int level, std::int32_t node) {
                              const Names& of_node = names[level][node];
                              return of_node.least == of_node.greatest;
                          },
                          {[&](std::int32_t row) { return component_[row]; }, true});
         std::vector<ComponentEntry> links;
-        ranks_.agreed([&] { links = link_fetched(requests, fetched); });
+        ranks_.agreed([&] { links = link_ghosts(requests, ghosts); });
         return links;
     }
 
-    /// The components that are linked by points of leaves that asked and fetched points.
-    std::vector<ComponentEntry> link_fetched(const PieceRequests<T>& requests, const FetchedPoints<T>& fetched) {
+    /// The links between components by points of requesting leaves and ghost points.
+    std::vector<ComponentEntry> link_ghosts(const GhostRequests<T>& requests, const GhostPoints<T>& ghosts) {
         std::vector<ComponentEntry> links;
-        if (fetched.count() == 0) {
+        if (ghosts.count() == 0) {
             return links;
         }
-        std::vector<T> rows = fetched.rows;
-        std::vector<std::int64_t> names = fetched.numbers;
+        std::vector<T> rows = ghosts.rows;
+        std::vector<std::int64_t> names = ghosts.numbers;
         const Coordinates<T> given(shared_.points.view);
         for (std::int64_t i = 0; i < tree_.points.count; ++i) {
-            if (requests.is_asking[i] != 0) {
+            if (requests.is_requesting[i] != 0) {
                 const std::int32_t row = tree_.points.indices[i];
                 names.push_back(shared_.ownership.first() + component_[row]);
                 for (int axis = 0; axis < frame().dimension; ++axis) {

@@ -7,35 +7,35 @@
 namespace kith::detail {
 
 template <Coordinate T>
-JoinedPoints join_points(Context& context, const SharedPoints<T>& shared, FetchedPoints<T> fetched) {
+JoinedPoints join_points(Context& context, const SharedPoints<T>& shared, GhostPoints<T> ghosts) {
     const PointsView& own = shared.points.view;
     const Frame<T>& frame = shared.points.frame;
     const bool are_given = shared.numbers.are_given();
-    require_countable(own.count() + fetched.count());
-    const std::int64_t before = are_given ? fetched.count() : fetched.position(shared.ownership.first());
-    const auto second = fetched.rows.begin() + before * frame.dimension;
+    require_countable(own.count() + ghosts.count());
+    const std::int64_t before = are_given ? ghosts.count() : ghosts.position(shared.ownership.first());
+    const auto second = ghosts.rows.begin() + before * frame.dimension;
     std::vector<T> rows;
-    rows.reserve((own.count() + fetched.count()) * frame.dimension);
-    rows.insert(rows.end(), fetched.rows.begin(), second);
+    rows.reserve((own.count() + ghosts.count()) * frame.dimension);
+    rows.insert(rows.end(), ghosts.rows.begin(), second);
     const Coordinates<T> x(own);
     for (std::int64_t row = 0; row < own.count(); ++row) {
         for (int axis = 0; axis < frame.dimension; ++axis) {
             rows.push_back(x(row, axis));
         }
     }
-    rows.insert(rows.end(), second, fetched.rows.end());
-    fetched.rows = std::vector<T>(); // frees them
+    rows.insert(rows.end(), second, ghosts.rows.end());
+    ghosts.rows = std::vector<T>(); // frees them
     JoinedPoints joined;
     if (are_given) {
         for (std::int64_t row = 0; row < own.count(); ++row) {
-            fetched.numbers.push_back(shared.numbers[row]);
+            ghosts.numbers.push_back(shared.numbers[row]);
         }
-        fetched.rows = std::move(rows);
-        fetched.sort(frame.dimension);
-        rows = std::move(fetched.rows);
-        joined.numbers = JoinedNumbers(std::move(fetched.numbers));
+        ghosts.rows = std::move(rows);
+        ghosts.sort(frame.dimension);
+        rows = std::move(ghosts.rows);
+        joined.numbers = JoinedNumbers(std::move(ghosts.numbers));
     } else {
-        joined.numbers = JoinedNumbers(std::move(fetched.numbers), before, own.count(), shared.ownership.first());
+        joined.numbers = JoinedNumbers(std::move(ghosts.numbers), before, own.count(), shared.ownership.first());
     }
     NormalizedPoints<T> points;
     context.run([&] { points = normalized(frame, PointsView(rows, frame.dimension)); });
@@ -52,7 +52,7 @@ JoinedPoints join_points(Context& context, const SharedPoints<T>& shared, Fetche
     return joined;
 }
 
-template JoinedPoints join_points(Context&, const SharedPoints<float>&, FetchedPoints<float>);
-template JoinedPoints join_points(Context&, const SharedPoints<double>&, FetchedPoints<double>);
+template JoinedPoints join_points(Context&, const SharedPoints<float>&, GhostPoints<float>);
+template JoinedPoints join_points(Context&, const SharedPoints<double>&, GhostPoints<double>);
 
 } // namespace kith::detail

@@ -1,10 +1,10 @@
-// A rank's points and those that it fetched, as one kept tree in the frame of all ranks, by ascending number: the
+// A rank's own points and its ghost points, as one kept tree in the frame of all ranks, by ascending number: the
 // search of one process then gives complete rows in their order.
 #pragma once
 
 #include <kith/tree.hpp>
 
-#include "distributed/pieces.hpp"
+#include "distributed/ghost_points.hpp"
 #include "distributed/shared_frame.hpp"
 #include "points/as_given.hpp"
 #include "tree/plane_tree.hpp"
@@ -20,9 +20,9 @@ namespace kith::detail {
 class JoinedNumbers {
 public:
     JoinedNumbers() = default;
-    /// Of `fetched` rows, and of so many own ones before the row `before` of them.
-    JoinedNumbers(std::vector<std::int64_t> fetched, std::int64_t before, std::int64_t own, std::int64_t first_own)
-        : stored_(std::move(fetched)), before_(before), own_(own), first_own_(first_own) {}
+    /// Of the ghost points, and of `own` points that stand before the ghost point `before`.
+    JoinedNumbers(std::vector<std::int64_t> ghosts, std::int64_t before, std::int64_t own, std::int64_t first_own)
+        : stored_(std::move(ghosts)), before_(before), own_(own), first_own_(first_own) {}
     /// Of all rows.
     explicit JoinedNumbers(std::vector<std::int64_t> all) : stored_(std::move(all)), before_(std::ssize(stored_)) {}
 
@@ -56,6 +56,6 @@ struct JoinedPoints {
 };
 
 template <Coordinate T>
-JoinedPoints join_points(Context& context, const SharedPoints<T>& shared, FetchedPoints<T> fetched);
+JoinedPoints join_points(Context& context, const SharedPoints<T>& shared, GhostPoints<T> ghosts);
 
 } // namespace kith::detail

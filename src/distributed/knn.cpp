@@ -1,18 +1,18 @@
 // k nearest neighbors over ranks.
 //
-// Each rank searches its receivers among its own points. The last neighbor of every row, by squared distance and global
-// index, bounds what a point of another rank must beat; the receiving leaves ask for what is within their largest bound
-// (pieces.hpp). What comes back becomes a tree, in which the leaves that asked are searched once more by the same walk,
-// and its rows are merged with the first ones. Until then rows hold squared distances in working units, so that
-// candidates of all ranks are ordered before any root is taken, and the rows of one rank's points and of fetched points
-// are both in the order of global indices, whatever 32-bit numbers the kernels use.
+// Each rank searches its receivers among its own points. The last neighbor of a row, by squared distance and global
+// index, bounds what a point of another rank must beat. The receiving leaves request the points within their largest
+// bound (ghost_points.hpp). The ghost points become a tree, in which the requesting leaves are searched once more by
+// the same walk, and its rows are merged with the first ones. Until then rows hold squared distances in working units:
+// candidates of all ranks are compared before any root is taken. The rows of own points and of ghost points are both in
+// the order of global indices, whatever 32-bit numbers the kernels use.
 //
-// Where a rank has fewer than k points in reach, boxes of top planes that together hold k points bound a leaf's
-// neighbors by the greatest distances to them (jz-tree paper, section III).
+// A rank with fewer than k points in reach bounds the neighbors of a leaf by the boxes of top planes that together hold
+// k points (jz-tree paper, section III).
 #include "distributed/knn.hpp"
 
+#include "distributed/ghost_points.hpp"
 #include "distributed/given_ids.hpp"
-#include "distributed/pieces.hpp"
 #include "distributed/rebalance.hpp"
 #include "distributed/receivers.hpp"
 #include "distributed/unresolved.hpp"
@@ -72,11 +72,11 @@ private:
     const WorkingRows<T>& rows_;
 };
 
-/// Merges rows of fetched points into those that are there.
+/// Merges rows of ghost points into those of own points.
 template <Coordinate T>
 class MergedRows final : public RowSink<T> {
 public:
-    MergedRows(const WorkingRows<T>& rows, const FetchedPoints<T>& fetched) : rows_(rows), fetched_(fetched) {}
+    MergedRows(const WorkingRows<T>& rows, const GhostPoints<T>& ghosts) : rows_(rows), ghosts_(ghosts) {}
 
     void take(const RowBlock<T>& block) override {
         const std::int64_t k = rows_.k;
@@ -92,11 +92,11 @@ public:
             for (std::int64_t to = 0; to < k; ++to) {
                 const bool has_own = own[i] >= 0; // i and j add up to less than k
                 const bool has_other = other[j] >= 0;
-                const GlobalCandidate<T> fetched{other_distances[j], has_other ? fetched_.numbers[other[j]] : -1};
+                const GlobalCandidate<T> ghost{other_distances[j], has_other ? ghosts_.numbers[other[j]] : -1};
                 const bool takes_other =
-                    has_other && (!has_own || fetched < GlobalCandidate<T>{own_distances[i], own[i]});
-                indices[to] = takes_other ? fetched.index : own[i];
-                distances[to] = takes_other ? fetched.distance : own_distances[i];
+                    has_other && (!has_own || ghost < GlobalCandidate<T>{own_distances[i], own[i]});
+                indices[to] = takes_other ? ghost.index : own[i];
+                distances[to] = takes_other ? ghost.distance : own_distances[i];
                 (takes_other ? j : i) += has_own || has_other ? 1 : 0;
             }
             std::ranges::copy(indices, own);
@@ -106,7 +106,7 @@ public:
 
 private:
     const WorkingRows<T>& rows_;
-    const FetchedPoints<T>& fetched_;
+    const GhostPoints<T>& ghosts_;
 };
 
 template <Coordinate T>
@@ -127,11 +127,11 @@ public:
         result.wrapped_points = frame().outside;
         const WorkingRows<T> rows(result, queries_ ? std::span<const std::int64_t>() : order_);
         ranks_.agreed([&] { search_own(rows); });
-        const FetchedPoints<T> fetched = fetch(rows);
-        ranks_.agreed([&] { search_fetched(rows, fetched); });
+        const GhostPoints<T> ghosts = fetch(rows);
+        ranks_.agreed([&] { search_ghosts(rows, ghosts); });
         const bool counts = ranks_.any(frame().has_tiny || (queries_ && queries_->has_tiny));
         if (counts) {
-            result.unresolved = unresolved(rows, fetched);
+            result.unresolved = unresolved(rows, ghosts);
         }
         ranks_.agreed([&] { finish(rows); });
     }
@@ -165,7 +165,7 @@ private:
         });
     }
 
-    FetchedPoints<T> fetch(const WorkingRows<T>& rows) {
+    GhostPoints<T> fetch(const WorkingRows<T>& rows) {
         if (ranks_.size() == 1) {
             return {};
         }
@@ -176,31 +176,31 @@ private:
             return rows.indices[last] < 0 ? GlobalCandidate<T>{request_.limit.distance}
                                           : GlobalCandidate<T>{rows.distances[last], rows.indices[last]};
         };
-        const PieceRequests<T> requests =
-            ask_ranks(ranks_, context_, frame(), sources, receivers, request_.needed(),
-                      [&](std::int64_t leaf) { return largest_bound(receivers, leaf, bound_of); });
-        return fetch_points(ranks_, context_, shared_, sources, requests.to, request_.k, [&] {
+        const GhostRequests<T> requests =
+            request_ghosts(ranks_, context_, frame(), sources, receivers, request_.needed(),
+                           [&](std::int64_t leaf) { return largest_bound(receivers, leaf, bound_of); });
+        return fetch_numbered_ghosts(ranks_, context_, shared_, sources, requests.to, request_.k, [&] {
             if (receivers.top >= 0) {
-                context_.run([&] { asking_ = subtree(context_, trees_.receivers(), requests.is_asking); });
+                context_.run([&] { requesting_ = subtree(context_, trees_.receivers(), requests.is_requesting); });
             }
         });
     }
 
-    void search_fetched(const WorkingRows<T>& rows, const FetchedPoints<T>& fetched) {
-        if (fetched.count() == 0) {
+    void search_ghosts(const WorkingRows<T>& rows, const GhostPoints<T>& ghosts) {
+        if (ghosts.count() == 0) {
             return;
         }
         NormalizedPoints<T> others;
-        context_.run([&] { others = normalized(frame(), PointsView(fetched.rows, frame().dimension)); });
-        const PlaneTree<T> pieces = build_plane_tree<T>(context_, others, {});
+        context_.run([&] { others = normalized(frame(), PointsView(ghosts.rows, frame().dimension)); });
+        const PlaneTree<T> tree = build_plane_tree<T>(context_, others, {});
         KnnRequest<T> request = request_;
         request.exclude_self = false; // the points of others are not one's own
-        MergedRows<T> sink(rows, fetched);
-        context_.stage("search pieces", [&] { search_tree(context_, asking_, pieces, request, sink); });
+        MergedRows<T> sink(rows, ghosts);
+        context_.stage("search pieces", [&] { search_tree(context_, requesting_, tree, request, sink); });
     }
 
     /// Of all ranks' rows.
-    UnresolvedRows unresolved(const WorkingRows<T>& rows, const FetchedPoints<T>& fetched) {
+    UnresolvedRows unresolved(const WorkingRows<T>& rows, const GhostPoints<T>& ghosts) {
         UnresolvedRows found;
         const Ownership queries(ranks_, rows.rows);
         const PointNumbers numbers = !queries_                ? shared_.given_numbers
@@ -210,7 +210,7 @@ private:
             context_.stage("count unresolved", [&] {
                 const std::int64_t own = shared_.points.view.count();
                 std::vector<T> sources = packed<T>(shared_.points.view);
-                sources.insert(sources.end(), fetched.rows.begin(), fetched.rows.end());
+                sources.insert(sources.end(), ghosts.rows.begin(), ghosts.rows.end());
                 UnresolvedCounter<T> counter(frame(), PointsView(sources, frame().dimension),
                                              queries_ ? queries_->view : shared_.given);
                 rows.for_each_row([&](std::int64_t row, const std::int64_t* indices, const T*) {
@@ -218,7 +218,7 @@ private:
                     for (std::int64_t& index : here) {
                         if (index >= 0) {
                             const std::int64_t own_row = shared_.numbers.row_of(index);
-                            index = own_row >= 0 ? own_row : own + fetched.position(index);
+                            index = own_row >= 0 ? own_row : own + ghosts.position(index);
                         }
                     }
                     counter.take_numbered(numbers[row], row, here.data(), rows.k);
@@ -249,7 +249,7 @@ private:
     KnnRequest<T> request_;
     std::optional<NormalizedPoints<T>> queries_;
     RankTrees<T> trees_;
-    PlaneTree<T> asking_; ///< of the receivers in leaves that asked
+    PlaneTree<T> requesting_; ///< of the receivers in requesting leaves
 };
 
 template <Coordinate T>

@@ -1,14 +1,13 @@
 // k nearest neighbors over ranks for a visitor, without memory for all rows.
 //
-// Each rank first searches its receivers among its own points, and keeps of every row its last neighbor alone, the
-// bound of what others may have. The points that are fetched for these bounds are joined with its own into one tree
-// (joined_points.hpp), whose search of one process streams complete rows. A point itself is asked for along with k
-// others, and taken out, if it is not wanted. Cost: the first search twice, and 12 or 16 bytes a query in place of its
-// row.
+// Each rank first searches its receivers among its own points and keeps the last neighbor of every row: the bound for
+// the points of other ranks. The ghost points within these bounds are joined with its own into one tree
+// (joined_points.hpp), whose search by one process streams complete rows. The search finds k + 1 neighbors if the point
+// itself is to be excluded. Cost: the first search twice, and 12 or 16 bytes per query instead of its row.
+#include "distributed/ghost_points.hpp"
 #include "distributed/given_ids.hpp"
 #include "distributed/joined_points.hpp"
 #include "distributed/knn.hpp"
-#include "distributed/pieces.hpp"
 #include "distributed/receivers.hpp"
 #include "distributed/unresolved.hpp"
 #include "neighbors/knn.hpp"
@@ -57,9 +56,9 @@ public:
           queries_(share_queries(ranks, context, queries, frame())) {}
 
     UnresolvedRows run(const DistributedNeighborVisitor& visitor) {
-        FetchedPoints<T> fetched = fetch();
+        GhostPoints<T> ghosts = fetch();
         JoinedPoints sources;
-        ranks_.agreed([&] { sources = join_points(context_, shared_, std::move(fetched)); });
+        ranks_.agreed([&] { sources = join_points(context_, shared_, std::move(ghosts)); });
         const PointsView& queries = given_queries_ != nullptr ? *given_queries_ : shared_.given;
         const Ownership owners(ranks_, queries.count());
         const PointNumbers query_numbers = queries_ ? PointNumbers(owners) : shared_.given_numbers;
@@ -114,7 +113,7 @@ private:
         visitor({block.query_indices, k_, indices, dtype_of<T>, distances.data()});
     }
 
-    FetchedPoints<T> fetch() {
+    GhostPoints<T> fetch() {
         if (ranks_.size() == 1) {
             return {};
         }
@@ -134,11 +133,11 @@ private:
         });
         const TreeView<T> sources = trees.sources.view();
         const TreeView<T> receivers = trees.receivers().view();
-        const PieceRequests<T> requests =
-            ask_ranks(ranks_, context_, frame(), sources, receivers, request.needed(), [&](std::int64_t leaf) {
+        const GhostRequests<T> requests =
+            request_ghosts(ranks_, context_, frame(), sources, receivers, request.needed(), [&](std::int64_t leaf) {
                 return largest_bound(receivers, leaf, [&](std::int32_t query) { return last->of(query); });
             });
-        return fetch_points(ranks_, context_, shared_, sources, requests.to, k_, [] {});
+        return fetch_numbered_ghosts(ranks_, context_, shared_, sources, requests.to, k_, [] {});
     }
 
     Ranks& ranks_;

@@ -1,14 +1,14 @@
 // Neighbors within a radius over ranks.
 //
-// A radius is known before any search, so each rank first fetches the points of others that its receiving leaves want
-// (pieces.hpp). With its own points, in the order of their numbers, they become one tree in the frame of all ranks,
-// which the search of one process then reads; so rows come out complete and in their order. A point itself is always in
-// its row, at a distance of 0, and is taken out at the end if it is not wanted.
+// A radius is known before any search, so each rank first fetches the ghost points of its receiving leaves
+// (ghost_points.hpp). Own points and ghost points, in the order of their numbers, become one tree in the frame of all
+// ranks. The search of one process reads it, so that rows come out complete and in order. A row contains the point
+// itself, at distance 0, until the end, where it is removed if it is to be excluded.
 #include "distributed/radius.hpp"
 
+#include "distributed/ghost_points.hpp"
 #include "distributed/given_ids.hpp"
 #include "distributed/joined_points.hpp"
-#include "distributed/pieces.hpp"
 #include "distributed/receivers.hpp"
 #include "distributed/unresolved.hpp"
 #include "neighbors/radius_checks.hpp"
@@ -38,8 +38,8 @@ public:
           queries_(share_queries(ranks, context, call.queries, frame())) {
         ids_.number(shared_);
         refuse_unresolved(call.smallest_radius);
-        FetchedPoints<T> fetched = fetch();
-        ranks.agreed([&] { sources_ = join_points(context_, shared_, std::move(fetched)); });
+        GhostPoints<T> ghosts = fetch();
+        ranks.agreed([&] { sources_ = join_points(context_, shared_, std::move(ghosts)); });
     }
 
     [[nodiscard]] RadiusResult rows() {
@@ -132,7 +132,7 @@ private:
         });
     }
 
-    FetchedPoints<T> fetch() {
+    GhostPoints<T> fetch() {
         if (ranks_.size() == 1) {
             return {};
         }
@@ -140,13 +140,13 @@ private:
         ranks_.agreed([&] { trees = RankTrees<T>(context_, shared_.points, queries_); });
         const TreeView<T> sources = trees.sources.view();
         const TreeView<T> receiving = trees.receivers().view();
-        const PieceRequests<T> requests =
-            ask_ranks(ranks_, context_, frame(), sources, receiving, unlimited, [&](std::int64_t leaf) {
+        const GhostRequests<T> requests =
+            request_ghosts(ranks_, context_, frame(), sources, receiving, unlimited, [&](std::int64_t leaf) {
                 return largest_bound(receiving, leaf, [&](std::int32_t query) {
                     return GlobalCandidate<T>{frame().squared_radius(radii_[query])};
                 });
             });
-        return fetch_points(ranks_, context_, shared_, sources, requests.to, unlimited, [] {});
+        return fetch_numbered_ghosts(ranks_, context_, shared_, sources, requests.to, unlimited, [] {});
     }
 
     /// Takes the queries themselves out of their rows if they are not wanted, and names points by their global indices.

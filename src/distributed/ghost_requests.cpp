@@ -1,4 +1,4 @@
-#include "distributed/piece_requests.hpp"
+#include "distributed/ghost_requests.hpp"
 
 #include "distributed/differences.hpp"
 #include "support/parallel.hpp"
@@ -14,7 +14,7 @@ namespace kith::detail {
 
 namespace {
 
-/// Writes corners into a message, without the axes that there are not, and reads them.
+/// Writes the corners of the first `dimension` axes into a message, and reads them.
 template <Coordinate T>
 void put_corners(MessageWriter& writer, const Corners<T>& corners, int dimension) {
     const std::span<const T> all(corners);
@@ -47,7 +47,7 @@ Corners<T> joined_box(Iterator begin, Iterator end, const BoxOf& box_of) {
     return joined;
 }
 
-/// The top planes of all ranks, as one of them has gathered them.
+/// The top planes of all ranks, gathered.
 template <Coordinate T>
 struct TopPlanes {
     struct Node {
@@ -121,20 +121,19 @@ void tighten(const TopPlanes<T>& tops, const Frame<T>& frame, std::int64_t wante
     }
 }
 
-/// Leaves along the curve whose boxes are joined before any rank is looked at, and runs of them whose boxes are: so a
-/// leaf looks at few of many ranks.
+/// Leaves are culled against ranks in groups of 64 and of 4096, by joint bounding box.
 inline constexpr std::int64_t leaves_of_a_run = 64;
 inline constexpr std::int64_t runs_together = 64;
 
-/// Those of the ranks of which one of these requests can want points.
+/// Those of the ranks that may have points for one of these requests.
 template <Coordinate T>
-std::vector<int> ranks_near(const Frame<T>& frame, std::span<const PieceRequest<T>> requests, const TopPlanes<T>& tops,
+std::vector<int> ranks_near(const Frame<T>& frame, std::span<const GhostRequest<T>> requests, const TopPlanes<T>& tops,
                             const std::vector<int>& ranks) {
     const Corners<T> box =
         joined_box<T>(requests.begin(), requests.end(),
-                      [](const PieceRequest<T>& request) -> const Corners<T>& { return request.box; });
+                      [](const GhostRequest<T>& request) -> const Corners<T>& { return request.box; });
     T farthest = -1;
-    for (const PieceRequest<T>& request : requests) {
+    for (const GhostRequest<T>& request : requests) {
         farthest = std::max(farthest, request.bound.distance);
     }
     std::vector<int> near;
@@ -144,28 +143,29 @@ std::vector<int> ranks_near(const Frame<T>& frame, std::span<const PieceRequest<
 }
 
 template <Coordinate T>
-PieceRequests<T> make_requests(Context& context, const Frame<T>& frame, const TreeView<T>& receivers,
+GhostRequests<T> make_requests(Context& context, const Frame<T>& frame, const TreeView<T>& receivers,
                                const TopPlanes<T>& tops, std::int64_t wanted, const LeafBounds<T>& bound_of,
-                               const AsksRank& asks) {
-    using Lists = std::vector<std::vector<PieceRequest<T>>>;
-    PieceRequests<T> requests{Lists(static_cast<std::size_t>(tops.ranks)),
+                               const RequestsFrom& requests_from) {
+    using Lists = std::vector<std::vector<GhostRequest<T>>>;
+    GhostRequests<T> requests{Lists(static_cast<std::size_t>(tops.ranks)),
                               Buffer<std::uint8_t>(context.memory_tracker(), receivers.points.count)};
-    std::memset(requests.is_asking.data(), 0, receivers.points.count);
+    std::memset(requests.is_requesting.data(), 0, receivers.points.count);
     if (receivers.top < 0) {
         return requests;
     }
     const PlaneView<T>& leaves = receivers.planes[0];
-    std::vector<int> asked; // ranks that have points
+    std::vector<int> requested; // ranks with points
     for (int rank = 0; rank < tops.ranks; ++rank) {
-        if (rank != tops.own_rank && tops.first(rank) != tops.first(rank + 1) && (!asks || asks(rank))) {
-            asked.push_back(rank);
+        if (rank != tops.own_rank && tops.first(rank) != tops.first(rank + 1) &&
+            (!requests_from || requests_from(rank))) {
+            requested.push_back(rank);
         }
     }
     PerThread<Lists> found([&] { return std::make_unique<Lists>(static_cast<std::size_t>(tops.ranks)); });
     parallel_for(0, leaves.nodes, leaves_of_a_run, [&](std::int64_t begin, std::int64_t end) {
         Lists& lists = found.local();
-        std::vector<PieceRequest<T>> run; // of neighboring leaves
-        std::vector<int> near_runs;       // the ranks that one of some runs can want, and of one run
+        std::vector<GhostRequest<T>> run; // of neighboring leaves
+        std::vector<int> near_runs;       // ranks that may have points for some runs, and for one
         std::vector<int> near_run;
         std::vector<std::pair<int, std::int64_t>> reached; // nodes of others, with their ranks
         for (std::int64_t leaf = begin; leaf < end; ++leaf) {
@@ -175,14 +175,14 @@ PieceRequests<T> make_requests(Context& context, const Frame<T>& frame, const Tr
                 for (std::int64_t i = leaf; i < std::min(end, leaf + leaves_of_a_run * runs_together); ++i) {
                     run.push_back({corners_of(leaves, i, frame.dimension), bound_of(i)});
                 }
-                near_runs = ranks_near<T>(frame, run, tops, asked);
+                near_runs = ranks_near<T>(frame, run, tops, requested);
             }
             if (in_runs % leaves_of_a_run == 0) {
                 const std::int64_t in_this = std::min(std::ssize(run) - in_runs, leaves_of_a_run);
                 near_run =
                     ranks_near<T>(frame, {run.data() + in_runs, static_cast<std::size_t>(in_this)}, tops, near_runs);
             }
-            PieceRequest<T>& request = run[in_runs];
+            GhostRequest<T>& request = run[in_runs];
             const auto is_near = [&](const Corners<T>& box) {
                 return BoxDistances<T>(frame, request.box, box).least <= request.bound.distance;
             };
@@ -215,7 +215,7 @@ PieceRequests<T> make_requests(Context& context, const Frame<T>& frame, const Tr
                 } else {
                     list.push_back(request);
                 }
-                std::memset(requests.is_asking.data() + leaves.first_point[leaf], 1, leaves.points_in(leaf));
+                std::memset(requests.is_requesting.data() + leaves.first_point[leaf], 1, leaves.points_in(leaf));
             }
         }
     });
@@ -230,38 +230,38 @@ PieceRequests<T> make_requests(Context& context, const Frame<T>& frame, const Tr
 } // namespace
 
 template <Coordinate T>
-PieceRequests<T> ask_ranks(Ranks& ranks, Context& context, const Frame<T>& frame, const TreeView<T>& sources,
-                           const TreeView<T>& receivers, std::int64_t wanted, const LeafBounds<T>& bound_of,
-                           const AsksRank& asks) {
+GhostRequests<T> request_ghosts(Ranks& ranks, Context& context, const Frame<T>& frame, const TreeView<T>& sources,
+                                const TreeView<T>& receivers, std::int64_t wanted, const LeafBounds<T>& bound_of,
+                                const RequestsFrom& requests_from) {
     const TopPlanes<T> tops(ranks, sources, frame.dimension);
-    PieceRequests<T> requests;
+    GhostRequests<T> requests;
     ranks.agreed([&] {
-        context.stage("ask",
-                      [&] { requests = make_requests(context, frame, receivers, tops, wanted, bound_of, asks); });
+        context.stage(
+            "ask", [&] { requests = make_requests(context, frame, receivers, tops, wanted, bound_of, requests_from); });
     });
     return requests;
 }
 
 template <Coordinate T>
-std::vector<RankMessage> messages_of(const std::vector<std::vector<PieceRequest<T>>>& to, int dimension) {
-    return messages_to(to, [&](MessageWriter& writer, const std::vector<PieceRequest<T>>& requests) {
+std::vector<RankMessage> messages_of(const std::vector<std::vector<GhostRequest<T>>>& to, int dimension) {
+    return messages_to(to, [&](MessageWriter& writer, const std::vector<GhostRequest<T>>& requests) {
         writer.put_value(std::ssize(requests));
-        for (const PieceRequest<T>& request : requests) {
+        for (const GhostRequest<T>& request : requests) {
             put_corners(writer, request.box, dimension);
             writer.put_value(request.bound.distance);
         }
         DifferenceWriter indices(writer);
-        for (const PieceRequest<T>& request : requests) {
+        for (const GhostRequest<T>& request : requests) {
             indices.put(request.bound.index);
         }
     });
 }
 
 template <Coordinate T>
-std::vector<PieceRequest<T>> requests_of(const RankMessage& message, int dimension) {
+std::vector<GhostRequest<T>> requests_of(const RankMessage& message, int dimension) {
     MessageReader reader(message.bytes);
-    std::vector<PieceRequest<T>> requests(reader.take<std::int64_t>());
-    for (PieceRequest<T>& request : requests) {
+    std::vector<GhostRequest<T>> requests(reader.take<std::int64_t>());
+    for (GhostRequest<T>& request : requests) {
         request.box = take_corners<T>(reader, dimension);
         request.bound.distance = reader.take<T>();
     }
@@ -273,15 +273,15 @@ std::vector<PieceRequest<T>> requests_of(const RankMessage& message, int dimensi
     return requests;
 }
 
-template PieceRequests<float> ask_ranks(Ranks&, Context&, const Frame<float>&, const TreeView<float>&,
-                                        const TreeView<float>&, std::int64_t, const LeafBounds<float>&,
-                                        const AsksRank&);
-template std::vector<RankMessage> messages_of(const std::vector<std::vector<PieceRequest<float>>>&, int);
-template std::vector<PieceRequest<float>> requests_of(const RankMessage&, int);
-template PieceRequests<double> ask_ranks(Ranks&, Context&, const Frame<double>&, const TreeView<double>&,
-                                         const TreeView<double>&, std::int64_t, const LeafBounds<double>&,
-                                         const AsksRank&);
-template std::vector<RankMessage> messages_of(const std::vector<std::vector<PieceRequest<double>>>&, int);
-template std::vector<PieceRequest<double>> requests_of(const RankMessage&, int);
+template GhostRequests<float> request_ghosts(Ranks&, Context&, const Frame<float>&, const TreeView<float>&,
+                                             const TreeView<float>&, std::int64_t, const LeafBounds<float>&,
+                                             const RequestsFrom&);
+template std::vector<RankMessage> messages_of(const std::vector<std::vector<GhostRequest<float>>>&, int);
+template std::vector<GhostRequest<float>> requests_of(const RankMessage&, int);
+template GhostRequests<double> request_ghosts(Ranks&, Context&, const Frame<double>&, const TreeView<double>&,
+                                              const TreeView<double>&, std::int64_t, const LeafBounds<double>&,
+                                              const RequestsFrom&);
+template std::vector<RankMessage> messages_of(const std::vector<std::vector<GhostRequest<double>>>&, int);
+template std::vector<GhostRequest<double>> requests_of(const RankMessage&, int);
 
 } // namespace kith::detail

@@ -1,8 +1,8 @@
-// What the receivers of one rank ask of other ranks: boxes and bounds (pieces.hpp).
+// Requests for ghost points: which points of other ranks the receivers of one rank need (ghost_points.hpp).
 //
-// Every rank tells all others the boxes of its top plane. A receiving leaf asks each rank that has such a box within
-// its bound, once, with its own box and that bound. Bounds of boxes use the operations of distances in their order;
-// rounding is monotone, so they need no slack. A run of leaves at one place asks once. Cost: the leaves times the ranks
+// Every rank sends all others the boxes of its top plane. A receiving leaf sends its own box and its bound to each rank
+// that has such a box within the bound. Bounds of boxes use the operations of distances in their order; rounding is
+// monotone, so they need no slack. A run of leaves at one position sends one request. Cost: the leaves times the ranks
 // near each.
 #pragma once
 
@@ -22,10 +22,10 @@
 
 namespace kith::detail {
 
-/// Points of one rank that a request may want.
+/// The number of points of a request without a limit.
 inline constexpr std::int64_t unlimited = std::numeric_limits<std::int64_t>::max();
 
-/// A candidate of any rank (neighbors/candidate.hpp), or what no answer comes after.
+/// A candidate of any rank (neighbors/candidate.hpp), or an upper bound of the answers.
 template <Coordinate T>
 struct GlobalCandidate {
     T distance = std::numeric_limits<T>::infinity(); ///< squared
@@ -71,9 +71,9 @@ struct BoxDistances {
     }
 };
 
-/// What a receiving leaf asks of another rank.
+/// A receiving leaf requests the points of another rank within this bound of its box.
 template <Coordinate T>
-struct PieceRequest {
+struct GhostRequest {
     Corners<T> box;
     GlobalCandidate<T> bound;
 
@@ -82,14 +82,14 @@ struct PieceRequest {
     }
 };
 
-/// The requests of this rank's leaves, by rank, and which points of this rank lie in leaves that ask.
+/// The requests of this rank's leaves, by receiving rank, and the points of this rank in requesting leaves.
 template <Coordinate T>
-struct PieceRequests {
-    std::vector<std::vector<PieceRequest<T>>> to;
-    Buffer<std::uint8_t> is_asking; ///< by position
+struct GhostRequests {
+    std::vector<std::vector<GhostRequest<T>>> to;
+    Buffer<std::uint8_t> is_requesting; ///< by position
 };
 
-/// The largest bound of a leaf's points: what no answer of theirs comes after.
+/// The largest bound of a leaf's points.
 template <Coordinate T, class BoundOf>
 GlobalCandidate<T> largest_bound(const TreeView<T>& tree, std::int64_t leaf, const BoundOf& bound_of) {
     GlobalCandidate<T> bound{T(-1), -1};
@@ -103,22 +103,23 @@ GlobalCandidate<T> largest_bound(const TreeView<T>& tree, std::int64_t leaf, con
 /// The bound of each leaf.
 template <Coordinate T>
 using LeafBounds = std::type_identity_t<std::function<GlobalCandidate<T>(std::int64_t leaf)>>;
-/// Whether this rank asks another one.
-using AsksRank = std::function<bool(int rank)>;
+/// Whether this rank sends requests to another one.
+using RequestsFrom = std::function<bool(int rank)>;
 
-/// Collective. Asks each other rank r with asks(r), or all, for what is within bound_of(leaf) of a leaf of the
-/// receivers. If so many points are wanted, and not all within the bound, it is lowered to where nodes hold them.
+/// Collective. Requests the points within bound_of(leaf) of each receiving leaf, from the ranks r with
+/// requests_from(r), or from all others. If only `wanted` points are needed, a bound is lowered to the distance within
+/// which nodes hold as many.
 template <Coordinate T>
-PieceRequests<T> ask_ranks(Ranks& ranks, Context& context, const Frame<T>& frame, const TreeView<T>& sources,
-                           const TreeView<T>& receivers, std::int64_t wanted, const LeafBounds<T>& bound_of,
-                           const AsksRank& asks = {});
+GhostRequests<T> request_ghosts(Ranks& ranks, Context& context, const Frame<T>& frame, const TreeView<T>& sources,
+                                const TreeView<T>& receivers, std::int64_t wanted, const LeafBounds<T>& bound_of,
+                                const RequestsFrom& requests_from = {});
 
 /// The requests as messages to the ranks that they are for.
 template <Coordinate T>
-std::vector<RankMessage> messages_of(const std::vector<std::vector<PieceRequest<T>>>& to, int dimension);
+std::vector<RankMessage> messages_of(const std::vector<std::vector<GhostRequest<T>>>& to, int dimension);
 
-/// What the sender of such a message asks of this rank.
+/// The requests in such a message.
 template <Coordinate T>
-std::vector<PieceRequest<T>> requests_of(const RankMessage& message, int dimension);
+std::vector<GhostRequest<T>> requests_of(const RankMessage& message, int dimension);
 
 } // namespace kith::detail

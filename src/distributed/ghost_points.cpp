@@ -1,4 +1,4 @@
-#include "distributed/pieces.hpp"
+#include "distributed/ghost_points.hpp"
 
 #include "distributed/differences.hpp"
 #include "points/coordinates.hpp"
@@ -13,15 +13,15 @@ namespace kith::detail {
 
 namespace {
 
-/// Walks a tree down for one request and marks the points that it wants. May run for many requests at once.
+/// Walks down a tree for one request and marks the points that it needs. Several may run at once.
 template <Coordinate T>
-class PieceWalk {
+class GhostWalk {
 public:
-    /// `most` is the number of points that a request of one place wants at most, or unlimited.
-    PieceWalk(const SharedPoints<T>& shared, const TreeView<T>& tree, std::int64_t most, std::uint8_t* is_wanted)
+    /// `most` is the number of points that a request whose box is a point needs, or unlimited.
+    GhostWalk(const SharedPoints<T>& shared, const TreeView<T>& tree, std::int64_t most, std::uint8_t* is_wanted)
         : frame_(shared.points.frame), numbers_(shared.numbers), tree_(tree), most_(most), is_wanted_(is_wanted) {}
 
-    void walk(const PieceRequest<T>& request, const IsWhole& is_whole) {
+    void walk(const GhostRequest<T>& request, const IsWhole& is_whole) {
         bound_ = request.bound;
         limited_ = most_ != unlimited && request.is_single_point();
         nearest_.clear();
@@ -86,32 +86,32 @@ private:
     std::int64_t most_;
     std::uint8_t* is_wanted_;
     GlobalCandidate<T> bound_;
-    bool limited_ = false; ///< the nearest few do
+    bool limited_ = false; ///< to the nearest `most_`
     std::vector<std::pair<GlobalCandidate<T>, std::int32_t>> nearest_;
 };
 
 } // namespace
 
 template <Coordinate T>
-FetchedPoints<T> fetch_pieces(Ranks& ranks, Context& context, const SharedPoints<T>& shared, const TreeView<T>& tree,
-                              const std::vector<std::vector<PieceRequest<T>>>& to, std::int64_t most,
-                              const std::function<void()>& meanwhile, const IsWhole& is_whole,
-                              const SentNumbers& numbers) {
+GhostPoints<T> fetch_ghosts(Ranks& ranks, Context& context, const SharedPoints<T>& shared, const TreeView<T>& tree,
+                            const std::vector<std::vector<GhostRequest<T>>>& to, std::int64_t most,
+                            const std::function<void()>& meanwhile, const IsWhole& is_whole,
+                            const SentNumbers& numbers) {
     const Frame<T>& frame = shared.points.frame;
     std::vector<RankMessage> messages;
     ranks.agreed([&] { messages = messages_of(to, frame.dimension); });
-    std::vector<RankMessage> asked = ranks.exchange_during(std::move(messages), meanwhile);
+    std::vector<RankMessage> received_requests = ranks.exchange_during(std::move(messages), meanwhile);
     messages.clear();
     ranks.agreed([&] {
         context.stage("select", [&] {
             Buffer<std::uint8_t> is_wanted(context.memory_tracker(), tree.points.count);
             const Coordinates<T> given(shared.points.view);
-            for (RankMessage& of_rank : asked) {
-                const std::vector<PieceRequest<T>> requests = requests_of<T>(of_rank, frame.dimension);
+            for (RankMessage& of_rank : received_requests) {
+                const std::vector<GhostRequest<T>> requests = requests_of<T>(of_rank, frame.dimension);
                 of_rank.bytes = std::vector<std::byte>(); // frees them
                 std::memset(is_wanted.data(), 0, tree.points.count);
                 parallel_for(0, std::ssize(requests), 16, [&](std::int64_t begin, std::int64_t end) {
-                    PieceWalk<T> walk(shared, tree, most, is_wanted.data());
+                    GhostWalk<T> walk(shared, tree, most, is_wanted.data());
                     for (std::int64_t i = begin; i < end; ++i) {
                         walk.walk(requests[i], is_whole);
                     }
@@ -141,46 +141,47 @@ FetchedPoints<T> fetch_pieces(Ranks& ranks, Context& context, const SharedPoints
         });
     });
     std::vector<RankMessage> received = ranks.exchange(std::move(messages));
-    FetchedPoints<T> fetched;
+    GhostPoints<T> ghosts;
     ranks.agreed([&] {
         for (RankMessage& message : received) {
             MessageReader reader(message.bytes);
             const auto count = reader.take<std::int64_t>();
             const std::int64_t first = numbers.are_local ? shared.ownership.first_of(message.rank) : 0;
-            take_differences(reader, count, first, fetched.numbers);
-            reader.take(count * frame.dimension, fetched.rows);
+            take_differences(reader, count, first, ghosts.numbers);
+            reader.take(count * frame.dimension, ghosts.rows);
             message.bytes = std::vector<std::byte>(); // frees them
         }
-        require_countable(fetched.count());
+        require_countable(ghosts.count());
     });
-    return fetched;
+    return ghosts;
 }
 
 template <Coordinate T>
-FetchedPoints<T> fetch_points(Ranks& ranks, Context& context, const SharedPoints<T>& shared, const TreeView<T>& tree,
-                              const std::vector<std::vector<PieceRequest<T>>>& to, std::int64_t most,
-                              const std::function<void()>& meanwhile) {
+GhostPoints<T> fetch_numbered_ghosts(Ranks& ranks, Context& context, const SharedPoints<T>& shared,
+                                     const TreeView<T>& tree, const std::vector<std::vector<GhostRequest<T>>>& to,
+                                     std::int64_t most, const std::function<void()>& meanwhile) {
     if (!shared.numbers.are_given()) {
-        return fetch_pieces(ranks, context, shared, tree, to, most, meanwhile, {},
+        return fetch_ghosts(ranks, context, shared, tree, to, most, meanwhile, {},
                             {[](std::int32_t row) { return row; }, true});
     }
-    FetchedPoints<T> fetched = fetch_pieces(ranks, context, shared, tree, to, most, meanwhile, {},
-                                            {[&](std::int32_t row) { return shared.numbers[row]; }, false});
-    ranks.agreed([&] { fetched.sort(shared.points.frame.dimension); });
-    return fetched;
+    GhostPoints<T> ghosts = fetch_ghosts(ranks, context, shared, tree, to, most, meanwhile, {},
+                                         {[&](std::int32_t row) { return shared.numbers[row]; }, false});
+    ranks.agreed([&] { ghosts.sort(shared.points.frame.dimension); });
+    return ghosts;
 }
 
-template FetchedPoints<float> fetch_pieces(Ranks&, Context&, const SharedPoints<float>&, const TreeView<float>&,
-                                           const std::vector<std::vector<PieceRequest<float>>>&, std::int64_t,
-                                           const std::function<void()>&, const IsWhole&, const SentNumbers&);
-template FetchedPoints<float> fetch_points(Ranks&, Context&, const SharedPoints<float>&, const TreeView<float>&,
-                                           const std::vector<std::vector<PieceRequest<float>>>&, std::int64_t,
-                                           const std::function<void()>&);
-template FetchedPoints<double> fetch_pieces(Ranks&, Context&, const SharedPoints<double>&, const TreeView<double>&,
-                                            const std::vector<std::vector<PieceRequest<double>>>&, std::int64_t,
-                                            const std::function<void()>&, const IsWhole&, const SentNumbers&);
-template FetchedPoints<double> fetch_points(Ranks&, Context&, const SharedPoints<double>&, const TreeView<double>&,
-                                            const std::vector<std::vector<PieceRequest<double>>>&, std::int64_t,
-                                            const std::function<void()>&);
+template GhostPoints<float> fetch_ghosts(Ranks&, Context&, const SharedPoints<float>&, const TreeView<float>&,
+                                         const std::vector<std::vector<GhostRequest<float>>>&, std::int64_t,
+                                         const std::function<void()>&, const IsWhole&, const SentNumbers&);
+template GhostPoints<float> fetch_numbered_ghosts(Ranks&, Context&, const SharedPoints<float>&, const TreeView<float>&,
+                                                  const std::vector<std::vector<GhostRequest<float>>>&, std::int64_t,
+                                                  const std::function<void()>&);
+template GhostPoints<double> fetch_ghosts(Ranks&, Context&, const SharedPoints<double>&, const TreeView<double>&,
+                                          const std::vector<std::vector<GhostRequest<double>>>&, std::int64_t,
+                                          const std::function<void()>&, const IsWhole&, const SentNumbers&);
+template GhostPoints<double> fetch_numbered_ghosts(Ranks&, Context&, const SharedPoints<double>&,
+                                                   const TreeView<double>&,
+                                                   const std::vector<std::vector<GhostRequest<double>>>&, std::int64_t,
+                                                   const std::function<void()>&);
 
 } // namespace kith::detail
