@@ -1,13 +1,12 @@
-// Points that are moved so that each rank has about as much work, and points that are near each other.
+// Redistribution of points, so that each rank has about the same work and points near each other.
 //
-// The z-order is cut where a sample of the points of all ranks says (sorted_keys.hpp), by weight (point_weights.hpp);
-// points at one place are told apart by their global index. A moved point keeps its number (point_numbers.hpp), so that
-// the answers stay what they were; they are sent back to where the points came from. So is what points cost: the
-// seconds of the rank that worked on them, divided among its points by weight. As weights of the next call they correct
-// the weights of this one for the part of each rank, and keep what earlier calls, cut elsewhere, found out within it.
-// Separate queries go where the points near them are, which leaves as many on a rank as there are in its part of space.
-// Cost: every coordinate is sent once. Source: sample sort on a space-filling curve, as in the jz-tree paper, section
-// II-A.
+// The z-order is cut by weight (point_weights.hpp) at splitters from a sample of the points of all ranks
+// (sorted_keys.hpp); the global index breaks ties between coincident points. A moved point keeps its number
+// (point_numbers.hpp), so the answers do not change; they are returned to the rank that passed the point. So is the work
+// of each point: the seconds of the rank that worked on it, divided among its points by weight. Passed as the next
+// call's weights, they rescale each rank's part to its measured time and preserve the relative weights within it.
+// Separate queries move to the rank with the points near them, so their number per rank is not balanced. Cost: every
+// coordinate is sent once. Source: sample sort on a space-filling curve, as in the jz-tree paper, section II-A.
 #pragma once
 
 #include "distributed/given_ids.hpp"
@@ -41,7 +40,7 @@ class CurveDivision {
 public:
     /// Collective. Of the points of all ranks.
     CurveDivision(Ranks& ranks, Context& context, const SharedPoints<T>& shared, const PointWeights& weights);
-    /// The rank that gets a point, or a query, whose coordinates are finite.
+    /// The rank of a point or query with finite coordinates.
     [[nodiscard]] int rank_of(const Coordinates<T>& points, std::int64_t row, std::int64_t global_index) const;
 
 private:
@@ -53,10 +52,10 @@ private:
     std::vector<CurveKey> splitters_;
 };
 
-/// Throws too_large if more points or queries have come to a rank than its rows can number.
+/// Throws too_large if a rank receives more points or queries than its rows can number.
 void require_rows(std::int64_t rows);
 
-/// Points, or queries, that have come to this rank, and the way back.
+/// Points or queries moved to this rank, and the way back.
 template <Coordinate T>
 class MovedPoints {
 public:
@@ -66,13 +65,13 @@ public:
 
     [[nodiscard]] PointsView view() const { return {rows_, dimension_}; }
     [[nodiscard]] std::span<const std::int64_t> global_indices() const { return global_indices_; }
-    /// Those that were given, or else global indices.
+    /// The given ids, or else global indices.
     [[nodiscard]] std::span<const std::int64_t> ids() const { return ids_.empty() ? global_indices_ : ids_; }
 
-    /// Collective. In the frame that they had where they came from.
+    /// Collective. In the frame of `before`.
     [[nodiscard]] SharedPoints<T> shared(Context& context, const SharedPoints<T>& before) const;
 
-    /// Collective. Sends `width` values of each point back to where it came from.
+    /// Collective. Returns `width` values per point to the rank that passed it.
     template <class Value>
     void bring_back(std::span<const Value> values, std::int64_t width, std::span<Value> to) const {
         std::vector<RankMessage> messages;
@@ -98,14 +97,14 @@ public:
         });
     }
 
-    /// Collective. What each point that this rank passed cost, if this rank worked so long on those that came to it.
+    /// Collective. The work of each point that this rank passed; `seconds` is the time of this rank's own work.
     [[nodiscard]] std::vector<float> work(double seconds) const;
 
 private:
     Ranks& ranks_;
     int dimension_;
     const PointWeights& weights_;
-    double weight_ = 0;                           ///< of the points that came
+    double weight_ = 0;                           ///< of the points moved to this rank
     std::vector<std::vector<std::int64_t>> sent_; ///< rows, by rank
     std::vector<T> rows_;
     std::vector<std::int64_t> global_indices_;
@@ -113,7 +112,7 @@ private:
     std::vector<std::pair<int, std::int64_t>> senders_; ///< ranks and numbers of points
 };
 
-/// Collective. Points that have come to this rank, ready for work.
+/// Collective. Points moved to this rank, ready for work.
 template <Coordinate T>
 struct Rebalanced {
     PointWeights weights;
