@@ -33,7 +33,7 @@ void with_sink(const KnnCall& call, const Function& function) {
         InputOrderRows<T> sink(*call.rows);
         function(sink);
     } else {
-        Visiting<T> sink(*call.visitor);
+        VisitorSink<T> sink(*call.visitor);
         function(sink);
     }
 }

@@ -54,11 +54,11 @@ struct WorkingRows {
     }
 };
 
-/// Copies rows to where they belong.
+/// Scatters rows into the order of the queries.
 template <Coordinate T>
-class PlacedRows final : public RowSink<T> {
+class ScatterSink final : public RowSink<T> {
 public:
-    explicit PlacedRows(const WorkingRows<T>& rows) : rows_(rows) {}
+    explicit ScatterSink(const WorkingRows<T>& rows) : rows_(rows) {}
 
     void take(const RowBlock<T>& block) override {
         for (std::int64_t row = 0; row < block.rows; ++row) {
@@ -154,7 +154,7 @@ private:
                 InputOrderRows<T> sink(NeighborRows(std::span(rows.indices, size), std::span(rows.distances, size)));
                 search_tree(context_, trees_.receivers(), trees_.sources, request_, sink);
             } else {
-                PlacedRows<T> sink(rows);
+                ScatterSink<T> sink(rows);
                 search_tree(context_, trees_.receivers(), trees_.sources, request_, sink);
             }
             rows.for_each_row([&](std::int64_t, std::int64_t* indices, T*) {

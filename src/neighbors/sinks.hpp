@@ -58,11 +58,11 @@ private:
     NeighborRows rows_;
 };
 
-/// Hands each block to the caller.
+/// Passes each block to the visitor.
 template <Coordinate T>
-class Visiting final : public RowSink<T> {
+class VisitorSink final : public RowSink<T> {
 public:
-    explicit Visiting(const NeighborVisitor& visitor) : visitor_(visitor) {}
+    explicit VisitorSink(const NeighborVisitor& visitor) : visitor_(visitor) {}
 
     void take(const RowBlock<T>& block) override {
         NeighborBlock seen;
