@@ -133,10 +133,10 @@ void describe_groups(Context& context, const LabeledGroups& groups, const Column
     catalog.min_members = min_members;
     const bool velocities = columns.velocities.has_value();
     context.memory_tracker()->add(reserve_columns(catalog, groups.sizes, velocities));
-    DealtRows dealt;
+    BucketedRows bucketed;
     side_by_side([&] { fill_columns(catalog, velocities); }, // by one thread, since they are vectors
-                 [&] { dealt = deal_rows(context, groups.labels, catalog); });
-    order_members(context, groups.labels, columns.types, dealt, catalog);
+                 [&] { bucketed = bucket_rows(context, groups.labels, catalog); });
+    order_members(context, groups.labels, columns.types, bucketed, catalog);
     context.expect(catalog.member_array.size());
     parallel_for(0, catalog.groups, 1, [&](std::int64_t begin, std::int64_t end) {
         std::int64_t described = 0;

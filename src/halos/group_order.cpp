@@ -46,13 +46,12 @@ private:
     int shift_;
 };
 
-/// Where items go that are put bucket after bucket, within a bucket as they were. Blocks of items are counted side by
-/// side; then each knows the places of its own.
+/// A stable counting sort of items by bucket. Blocks of items are counted in parallel, which gives each its positions.
 template <class BucketOf>
-class Deal {
+class CountingSort {
 public:
     /// bucket_of(i) is the bucket of item i, below 0 if it is left out.
-    Deal(Context& context, std::int64_t items, std::int64_t buckets, const BucketOf& bucket_of)
+    CountingSort(Context& context, std::int64_t items, std::int64_t buckets, const BucketOf& bucket_of)
         : items_(items), buckets_(buckets), bucket_of_(bucket_of),
           block_items_(std::max(smallest_block, (items + max_blocks - 1) / max_blocks)),
           blocks_(blocks_of(items, block_items_)), next_(context.memory_tracker(), blocks_ * buckets),
@@ -71,10 +70,10 @@ public:
     /// Of each bucket, and the end.
     [[nodiscard]] const std::vector<std::int64_t>& start() const noexcept { return start_; }
 
-    /// Calls put(i, place) for every item that is not left out; once.
+    /// Calls put(i, position) for every item with a bucket. Runs once.
     template <class Put>
     void put_items(const Put& put) {
-        each([&](std::int64_t i, std::int64_t& place) { put(i, place++); });
+        each([&](std::int64_t i, std::int64_t& position) { put(i, position++); });
     }
 
 private:
@@ -94,31 +93,32 @@ private:
     BucketOf bucket_of_;
     std::int64_t block_items_;
     std::int64_t blocks_;
-    Buffer<std::int64_t> next_; // of each block and bucket: a count, then a place
+    Buffer<std::int64_t> next_; // of each block and bucket: a count, then a position
     std::vector<std::int64_t> start_;
 };
 
 } // namespace
 
-DealtRows deal_rows(Context& context, std::span<const std::int32_t> labels, const Catalog& catalog) {
+BucketedRows bucket_rows(Context& context, std::span<const std::int32_t> labels, const Catalog& catalog) {
     const Buckets buckets(catalog);
-    Deal deal(context, std::ssize(labels), max_buckets, [&](std::int64_t row) {
+    CountingSort sort(context, std::ssize(labels), max_buckets, [&](std::int64_t row) {
         const std::int32_t label = labels[row];
         return label >= 0 && label < catalog.groups ? buckets.of_group(label) : -1;
     });
-    DealtRows dealt{deal.start(), Buffer<std::int32_t>(context.memory_tracker(), deal.start().back())};
-    deal.put_items([&](std::int64_t row, std::int64_t place) { dealt.rows[place] = static_cast<std::int32_t>(row); });
-    return dealt;
+    BucketedRows bucketed{sort.start(), Buffer<std::int32_t>(context.memory_tracker(), sort.start().back())};
+    sort.put_items(
+        [&](std::int64_t row, std::int64_t position) { bucketed.rows[position] = static_cast<std::int32_t>(row); });
+    return bucketed;
 }
 
 void order_members(Context& context, std::span<const std::int32_t> labels, std::span<const std::uint8_t> types,
-                   const DealtRows& dealt, Catalog& catalog) {
+                   const BucketedRows& bucketed, Catalog& catalog) {
     const Buckets buckets(catalog);
     std::vector<std::int32_t>& members = catalog.member_array.vector<std::int32_t>();
     const auto type_of = [&](std::int32_t row) { return types.empty() ? 1 : std::int64_t{types[row]}; };
     const auto key = [&](std::int32_t row) { return std::int64_t{labels[row]} * max_types + type_of(row); };
     parallel_each(max_buckets, 1, [&](std::int64_t bucket) {
-        const std::span<const std::int32_t> rows = dealt.of_bucket(bucket);
+        const std::span<const std::int32_t> rows = bucketed.of_bucket(bucket);
         if (!buckets.is_one_large_group(bucket)) {
             for (const std::int32_t row : rows) {
                 ++catalog.count_by_type[key(row)];
@@ -127,12 +127,12 @@ void order_members(Context& context, std::span<const std::int32_t> labels, std::
         }
         // All threads share it, and it can be put in order now.
         const std::int64_t group = buckets.first_group(bucket);
-        Deal by_type(context, std::ssize(rows), max_types, [&](std::int64_t i) { return type_of(rows[i]); });
+        CountingSort by_type(context, std::ssize(rows), max_types, [&](std::int64_t i) { return type_of(rows[i]); });
         std::adjacent_difference(by_type.start().begin() + 1, by_type.start().end(),
                                  catalog.count_by_type.begin() + group * max_types);
         if (std::ssize(rows) == catalog.count[group]) {
             by_type.put_items(
-                [&](std::int64_t i, std::int64_t place) { members[catalog.offset[group] + place] = rows[i]; });
+                [&](std::int64_t i, std::int64_t position) { members[catalog.offset[group] + position] = rows[i]; });
         }
     });
     const auto found_in = [&](std::int64_t group) {
@@ -151,11 +151,11 @@ void order_members(Context& context, std::span<const std::int32_t> labels, std::
         }
         const std::int64_t first_key = buckets.first_group(bucket) * max_types;
         const std::int64_t end_key = buckets.first_group(bucket + 1) * max_types;
-        Buffer<std::int64_t> place(context.memory_tracker(), end_key - first_key);
+        Buffer<std::int64_t> next(context.memory_tracker(), end_key - first_key);
         std::exclusive_scan(catalog.count_by_type.begin() + first_key, catalog.count_by_type.begin() + end_key,
-                            place.data(), dealt.start[bucket]);
-        for (const std::int32_t row : dealt.of_bucket(bucket)) {
-            members[place[key(row) - first_key]++] = row;
+                            next.data(), bucketed.start[bucket]);
+        for (const std::int32_t row : bucketed.of_bucket(bucket)) {
+            members[next[key(row) - first_key]++] = row;
         }
     });
 }

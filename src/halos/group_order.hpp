@@ -1,13 +1,13 @@
-// Bringing rows into group order: by group, within a group by type, within a type by index.
+// Brings rows into group order: by group, within a group by type, within a type by index.
 //
-// A stable counting sort in two steps. First the rows of kept groups are dealt into at most 256 buckets, each a run of
-// consecutive groups of about equal total size: blocks of rows are counted in parallel, and every block then knows
-// where its rows go. Then the buckets are sorted side by side, each by (group, type); the rows of a large group, which
-// has a bucket of its own, are dealt once more, by type. Both steps keep the order of rows within equal keys, so the
-// result does not depend on blocks, buckets or threads. Source: jz-tree paper, section IV-B (stable sort by group). Cost:
-// O(N) time, and one index per member beside the result.
+// A stable counting sort in two steps. First the rows of kept groups are distributed among at most 256 buckets, each a
+// run of consecutive groups of about equal total size: blocks of rows are counted in parallel, which gives each block
+// its positions. Then the buckets are sorted in parallel, each by (group, type); the rows of a large group, which has
+// its own bucket, are distributed once more, by type. Both steps keep the order of rows within equal keys, so the
+// result does not depend on blocks, buckets or threads. Source: jz-tree paper, section IV-B (stable sort by group).
+// Cost: O(N) time, and one index per member in addition to the result.
 //
-// Sizes that do not match the labels are found before anything is written by them.
+// Sizes that do not match the labels are found before they are used to write.
 #pragma once
 
 #include <kith/catalog.hpp>
@@ -21,7 +21,7 @@
 namespace kith::detail::halos {
 
 /// The rows of a catalog's groups, bucket after bucket; within a bucket ascending.
-struct DealtRows {
+struct BucketedRows {
     std::vector<std::int64_t> start; ///< of each bucket, and the end
     Buffer<std::int32_t> rows;
 
@@ -31,11 +31,11 @@ struct DealtRows {
 };
 
 /// The first step, for a catalog whose `offset` and `count` are set.
-DealtRows deal_rows(Context& context, std::span<const std::int32_t> labels, const Catalog& catalog);
+BucketedRows bucket_rows(Context& context, std::span<const std::int32_t> labels, const Catalog& catalog);
 
 /// The second step: fills `members` and `count_by_type` of a catalog whose columns have their sizes. `types` may be
 /// empty: all are type 1.
 void order_members(Context& context, std::span<const std::int32_t> labels, std::span<const std::uint8_t> types,
-                   const DealtRows& dealt, Catalog& catalog);
+                   const BucketedRows& bucketed, Catalog& catalog);
 
 } // namespace kith::detail::halos
