@@ -52,7 +52,7 @@ DistributedKnnResult knn_over(Communicator& communicator, const PointsView& poin
                               std::int64_t k, const KnnOptions& options, const RankOptions& of_ranks) {
     return on_all_ranks(communicator, [&](Ranks& ranks) {
         if (ranks.size() == 1 && of_ranks.ids.empty()) {
-            return alone(ranks, options.execution, [&] {
+            return run_on_one_rank(ranks, options.execution, [&] {
                 KnnOptions serial = options;
                 serial.index_type = IndexType::int64;
                 return DistributedKnnResult{
@@ -123,7 +123,7 @@ DistributedRadiusResult radius_rows_over(Communicator& communicator, const Point
                                          const RankOptions& of_ranks) {
     return on_all_ranks(communicator, [&](Ranks& ranks) {
         if (ranks.size() == 1 && of_ranks.ids.empty()) {
-            return alone(ranks, options.execution, [&] {
+            return run_on_one_rank(ranks, options.execution, [&] {
                 RadiusOptions serial = options;
                 serial.index_type = IndexType::int64;
                 return DistributedRadiusResult{queries != nullptr ? radius_search(points, *queries, radii, serial)
@@ -148,7 +148,7 @@ DistributedCounts radius_counts_over(Communicator& communicator, const PointsVie
                                      const Radii& radii, const RadiusOptions& options, const RankOptions& of_ranks) {
     return on_all_ranks(communicator, [&](Ranks& ranks) {
         if (ranks.size() == 1 && of_ranks.ids.empty()) {
-            return alone(ranks, options.execution, [&] {
+            return run_on_one_rank(ranks, options.execution, [&] {
                 return DistributedCounts{queries != nullptr ? radius_count(points, *queries, radii, options)
                                                             : radius_count(points, radii, options),
                                          {},

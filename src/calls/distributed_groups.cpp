@@ -38,7 +38,7 @@ DistributedFofResult fof_over(Communicator& communicator, const PointsView& poin
                               const FofOptions& options, const RankOptions& of_ranks) {
     return on_all_ranks(communicator, [&](Ranks& ranks) {
         if (ranks.size() == 1 && of_ranks.ids.empty()) {
-            return alone(ranks, options.execution, [&] {
+            return run_on_one_rank(ranks, options.execution, [&] {
                 FofResult serial = fof(points, length, options);
                 Context context(options.execution);
                 GroupsOverRanks groups = as_over_ranks(context, serial.labels(), serial.sizes);

@@ -1,4 +1,4 @@
-// A call over ranks where there is but one: the call of one process.
+// A call over a single rank: the call of one process.
 #pragma once
 
 #include <kith/error.hpp>
@@ -12,9 +12,9 @@
 
 namespace kith::detail {
 
-/// One rank makes the call of one process. The work of another device is refused as on several ranks.
+/// Returns call(). Refuses the GPU, as several ranks do.
 template <class Call>
-auto alone(Ranks& ranks, const Execution& execution, const Call& call) {
+auto run_on_one_rank(Ranks& ranks, const Execution& execution, const Call& call) {
     std::optional<decltype(call())> result;
     ranks.agreed([&] {
         if (is_on_gpu(execution)) {
