@@ -2,11 +2,11 @@
 //
 // The z-order is cut by weight (point_weights.hpp) at splitters from a sample of the points of all ranks
 // (sorted_keys.hpp); the global index breaks ties between coincident points. A moved point keeps its number
-// (point_numbers.hpp), so the answers do not change; they are returned to the rank that passed the point. So is the work
-// of each point: the seconds of the rank that worked on it, divided among its points by weight. Passed as the next
-// call's weights, they rescale each rank's part to its measured time and preserve the relative weights within it.
-// Separate queries move to the rank with the points near them, so their number per rank is not balanced. Cost: every
-// coordinate is sent once. Source: sample sort on a space-filling curve, as in the jz-tree paper, section II-A.
+// (point_numbers.hpp), so the answers do not change. Answers return to the rank that passed the point, and so does its
+// work: the seconds of the rank that worked on it, divided among its points by weight. Passed as the next call's
+// weights, they rescale each rank's part to its measured time and preserve the relative weights within it. Separate
+// queries move to the rank with the points near them, so their number per rank is not balanced. Cost: every coordinate
+// is sent once. Source: sample sort on a space-filling curve, as in the jz-tree paper, section II-A.
 #pragma once
 
 #include "distributed/given_ids.hpp"
