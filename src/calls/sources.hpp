@@ -1,20 +1,25 @@
 // The points of a call, from the caller's points or kept tree to what the algorithms of each engine work on.
 #pragma once
 
+#include <kith/fof.hpp>
 #include <kith/tree.hpp>
 
-#include "calls/phase_space.hpp"
 #include "engines/kdtree/planes.hpp"
 #include "engines/tree_index.hpp"
+#include "groups/linking_length.hpp"
+#include "groups/velocity_length.hpp"
+#include "halos/dispersion.hpp"
 #include "points/as_given.hpp"
 #include "points/coordinates.hpp"
 #include "points/frame.hpp"
+#include "points/phase_space.hpp"
 #include "points/point_set.hpp"
 #include "points/unsorted_points.hpp"
 #include "support/context.hpp"
 #include "support/donated_memory.hpp"
 #include "tree/plane_tree.hpp"
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -34,9 +39,21 @@ public:
         }
     }
 
-    /// From now on these are points of phase space, of positions that no tree keeps.
+    /// Resolves both lengths; from now on these are points of phase space (docs/semantics.md, "Phase space"). No tree
+    /// keeps their positions. Cost: a pass over the velocities, and one more if psi is given in dispersions.
     void enter_phase_space(Context& context, const PhaseSpaceAt& at, ResolvedLengths& lengths) {
-        context.run([&] { in_phase_space_ = resolve_phase_space(*normalized_, box_, at, lengths); });
+        context.run([&] {
+            const std::int64_t count = normalized_->view.count();
+            resolve_length(at.linking_length, frame(), count, lengths,
+                           [&] { return largest_coordinate(frame(), Coordinates<T>(normalized_->view), count); });
+            const FiniteVelocities velocities = finite_velocities(at.phase_space.velocities);
+            const VelocityLength& psi = at.phase_space.length;
+            const double dispersion =
+                psi.is_relative() ? halos::velocity_dispersion(velocities, at.phase_space.masses) : 0;
+            resolve_velocity_length(psi, dispersion, count, lengths);
+            in_phase_space_ = in_phase_space(*normalized_, box_, velocities, lengths.velocity_scale);
+            require_resolved(frame(), count, lengths.linking_length);
+        });
     }
 
     [[nodiscard]] const Frame<T>& frame() const {
