@@ -38,8 +38,8 @@ enum class Engine : std::uint8_t {
     automatic,   ///< brute force for few points or few queries, unless they are in a kith::Tree; otherwise the tree
     tree,        ///< planes of boxes over z-ordered points; the index of kith::Tree
     brute_force, ///< all pairs
-    kdtree,      ///< k-d tree, built for each call: knn, radius search and fof on the CPU, knn on a GPU
-    clover,      ///< cells around random hubs and a graph of near cells (CLOVER), built for each call: knn
+    kdtree,      ///< k-d tree, built for each call
+    clover,      ///< cells around random hubs and a graph of near cells (CLOVER), built for each call
 };
 
 /// Names of the engines, in the order of Engine, as the program and Python use them.
