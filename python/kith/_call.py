@@ -40,17 +40,17 @@ def normalize_arguments(points, box=None, **lengths):
     A snapshot gives its positions and, if no box is given, its box. The core refuses a box in addition to a tree.
     """
     source = getattr(points, "_source", None)
-    name = source.length_name if type(source) is Source else _frames.length_name(points)
+    is_tree = type(source) is Source
+    name = source.length_name if is_tree else _frames.length_name(points)
     if "queries" in lengths:
         lengths["queries"] = positions_of(lengths["queries"], name)
-    if type(source) is Source:  # a tree
+    if is_tree:
         return (source if box is None else source._replace(box=box), *_units.in_unit(source.unit, **lengths))
-    if is_snapshot(points):
-        unit, array, own_box, *lengths = _units.shared(points.positions, box=points.box if box is None else box, **lengths)
-        if box is not None:
-            _warn_of_another_box(own_box, points)
-    else:
-        unit, array, own_box, *lengths = _units.shared(points, box=box, **lengths)
+    has_box = is_snapshot(points)
+    array, own_box = (points.positions, points.box if box is None else box) if has_box else (points, box)
+    unit, array, own_box, *lengths = _units.shared(array, box=own_box, **lengths)
+    if has_box and box is not None:
+        _warn_of_another_box(own_box, points)
     array = _arrays.as_real(array, "points")
     real_type = numpy.float64 if _arrays.is_float64(array) else numpy.float32
     return (Source(array, own_box, unit, array, tuple(array.shape), real_type, name), *lengths)
