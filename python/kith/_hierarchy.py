@@ -60,7 +60,8 @@ def hierarchy(points: AnyArray, *, box: BoxLike = None, linking_length: float | 
     [0, 0, 0, 1]
     """
     source, length, phase_space = phase_space_at(points, box, linking_length, b, psi, psi_sigma, velocities, masses)
-    return Hierarchy(_core.hierarchy(source.call(None, threads, progress), length, phase_space), source)
+    core = _core.hierarchy(source.call(None, threads, progress), length, phase_space)
+    return Hierarchy(core, _arrays.prototype_of(source.like), source.unit, source.length_name)
 
 
 class Hierarchy:
@@ -82,13 +83,12 @@ class Hierarchy:
         Engine used for the spanning tree: "tree" or "brute".
     """
 
-    def __init__(self, core, source):
-        self._core, self._unit, self._length_name = core, source.unit, source.length_name
-        self._like = _arrays.prototype_of(source.like)
+    def __init__(self, core, like, unit, length_name):
+        self._core, self._like, self._unit, self._length_name = core, like, unit, length_name
         self._linkage = None
         self.box = core.box
         self.engine = core.engine
-        self.mean_separation = _units.with_unit(core.mean_separation, source.unit)
+        self.mean_separation = _units.with_unit(core.mean_separation, unit)
 
     def __len__(self) -> int:
         return self._core.points
