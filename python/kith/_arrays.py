@@ -224,6 +224,8 @@ def as_number(value, what):
 
 def as_whole(value, what):
     """A whole number; floats that are whole count as such."""
+    if type(value) is int:
+        return value
     if isinstance(value, (bool, numpy.bool_)):
         raise TypeError(f"{what} is {value}; it must be a whole number")
     try:
@@ -313,7 +315,7 @@ def identity(array):
 
 def flag(value, name):
     """True or False, NumPy's own included."""
-    if not isinstance(value, (bool, numpy.bool_)):
+    if type(value) is not bool and not isinstance(value, numpy.bool_):
         raise TypeError(f"{name} is {value!r}; it must be True or False")
     return bool(value)
 
