@@ -34,14 +34,14 @@ std::vector<Particle> particles_of(int rank, int ranks) {
 /// Collective: all ranks call it, including those without particles.
 std::vector<double> densities(kith::Communicator& ranks, const std::vector<Particle>& mine) {
     constexpr std::size_t k = 32;
-    const auto near = kith::knn(ranks, kith::PointsView(mine, &Particle::position), k,
-                                {.box = kith::Box::periodic(1), .execution = kith::cpu(1)});
-    const auto indices = near.neighbors.indices64(); // global: of particles of all ranks
+    const auto near = kith::knn(kith::PointsView(mine, &Particle::position), k,
+                                {.box = kith::Box::periodic(1), .execution = kith::over(ranks, kith::cpu(1))});
+    const auto indices = near.indices64(); // global: of particles of all ranks
     std::vector<double> masses(indices.size());
     const kith::GatherColumn columns[] = {{mine, &Particle::mass, masses}}; // one or more
     kith::gather(ranks, indices, columns);
 
-    const auto distances = near.neighbors.distances<float>();
+    const auto distances = near.distances<float>();
     std::vector<double> result;
     for (std::size_t row = 0; row < masses.size(); row += k) {
         double mass = 0;

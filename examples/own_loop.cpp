@@ -66,7 +66,7 @@ int main() {
     // The same within a radius: squared_radius() rounds and squares it as kith::radius_count does.
     constexpr double radius = 0.05;
     const std::vector<std::int64_t> counts =
-        kith::radius_count(kith::PointsView(stars, &Star::position), radius, {.box = kith::Box::periodic(1)});
+        kith::radius_count(kith::PointsView(stars, &Star::position), radius, {.box = kith::Box::periodic(1)}).counts;
     for (std::size_t i = 0; i < stars.size(); ++i) {
         kdtree::CountWithin within(kdtree::squared_radius<float>(radius));
         kdtree::search(tree, kdtree::position_of(stars[i]), within);

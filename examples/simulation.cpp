@@ -40,14 +40,15 @@ void simulate(kith::Communicator& ranks, int steps) {
             }
         }
         // Collective: all ranks call it, including those without particles.
-        const kith::DistributedFofResult groups =
-            kith::fof(ranks, kith::PointsView(mine, &Particle::position), kith::LinkingLength::absolute(0.03),
-                      {.box = kith::Box::periodic(1), .execution = kith::cpu(1)}, {.rebalance = true, .weights = work});
-        // groups.labels[i] is the group of mine[i], among those of all ranks.
-        work = groups.work;
+        const kith::FofResult groups =
+            kith::fof(kith::PointsView(mine, &Particle::position), kith::LinkingLength::absolute(0.03),
+                      {.box = kith::Box::periodic(1),
+                       .execution = kith::over(ranks, kith::cpu(1), {.rebalance = true, .weights = work})});
+        // groups.labels64()[i] is the group of mine[i], among those of all ranks.
+        work = groups.distribution->work;
         if (ranks.rank() == 0) {
             std::cout << "step " << step << ": " << groups.groups_of_at_least(20)
-                      << " groups of 20 or more, the largest of " << groups.sizes.front().size << '\n';
+                      << " groups of 20 or more, the largest of " << groups.sizes.front() << '\n';
         }
     }
 }

@@ -65,7 +65,7 @@ private:
     kith::StageReports find(const kith::PointsView& points, const kith::Execution& where) {
         switch (wanted_.found) {
         case Structure::counts:
-            answer_.counts = kith::radius_count(points, kith::Radii(length_), {.execution = where});
+            answer_.counts = kith::radius_count(points, kith::Radii(length_), {.execution = where}).counts;
             return {};
         case Structure::clusters: {
             kith::DbscanResult found = kith::dbscan(points, length_, min_samples, {.execution = where});

@@ -231,7 +231,8 @@ void race_within(const kith::Tree& tree, const std::vector<T>& queries, const In
          }},
         {"radius_count", [&] {
              each([&](std::int64_t i, const kith::PointsView& query) {
-                 require(kith::radius_count(tree, query, radius, options)[0] == all.row(i).size(), "radius_count");
+                 require(kith::radius_count(tree, query, radius, options).counts[0] == all.row(i).size(),
+                         "radius_count");
              });
          }}};
     race(contestants, title, rounds);

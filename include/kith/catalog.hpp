@@ -46,7 +46,7 @@ struct Catalog {
     Box box;                 ///< in which the groups were found, with the origins of all periodic axes
     ResolvedLengths lengths; ///< at which they were found
 
-    /// Input rows of all members: those of group g are elements offset[g] to offset[g] + count[g] - 1, by type, then
+    /// Input rows of all members, over ranks global indices: those of group g are elements offset[g] to offset[g] + count[g] - 1, by type, then
     /// ascending index.
     IndexArray member_array;
     std::vector<std::int64_t> offset;
@@ -62,6 +62,11 @@ struct Catalog {
     std::vector<double> lower;               ///< bounding box, groups x d, as offset from the center of mass
     std::vector<double> upper;               ///< the same
     std::vector<std::uint8_t> is_ambiguous;  ///< 1 if the group is wider than half a period: its offsets are ambiguous
+
+    /// If the catalog was made over ranks: of the groups, whose parts in the order of ranks are the catalog of one
+    /// process. `groups` counts those of this part, and `offset` refers to its members.
+    std::optional<Distribution> distribution = {};
+    std::int64_t first_member = 0; ///< number of members on lower ranks
 
     StageReports stages;
 

@@ -1,6 +1,6 @@
 // Communication between ranks, which are processes or threads.
 //
-// Calls over ranks (distributed.hpp) communicate only through a Communicator. run_ranks() provides one for threads of
+// Calls over ranks (kith::over(), distributed.hpp) communicate only through a Communicator. run_ranks() provides one for threads of
 // this process, mpi.hpp one for MPI processes; derive from Communicator to use another communication library. Floats
 // are never summed across ranks, so answers do not depend on the order of a reduction.
 #pragma once
@@ -62,6 +62,25 @@ public:
 
 private:
     std::vector<RankMessage> started_; ///< by default
+};
+
+/// The communication of one rank with the others, excluding reductions.
+struct Traffic {
+    std::int64_t bytes_sent = 0;
+    std::int64_t bytes_received = 0;
+    std::int64_t messages_sent = 0;
+};
+
+/// Which part of the answer of all ranks a result is. Its items are rows, labels or groups, of which each rank has a
+/// contiguous range.
+struct Distribution {
+    int ranks = 1;
+    std::int64_t first = 0; ///< global index of this rank's first item
+    std::int64_t total = 0; ///< number of items of all ranks
+    Traffic traffic;
+    /// If the call rebalanced several ranks: what each point of this rank cost, in seconds. The time that a rank worked
+    /// is divided among the points that it worked on in proportion to their weights. Otherwise empty.
+    std::vector<float> work = {};
 };
 
 /// Runs body(communicator) in `ranks` threads of this process, each of which is a rank, and waits for all of them. If

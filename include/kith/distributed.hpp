@@ -1,49 +1,52 @@
-// Neighbors, groups and catalogs of points that are distributed over ranks.
+// Calls over ranks: neighbors, groups and catalogs of points that are distributed over processes.
 //
-// Every function here is collective: each rank of the communicator calls it with its own points or queries, possibly
-// none; all other arguments except Execution must be the same on all ranks. Points stay on their rank; each rank gets
-// the answers for its own points or queries, in their order. The global index of a point is the number of points on
-// lower ranks plus its row. The answers are bit-identical to those of one process that holds the points of all ranks in
-// this order, for any number of ranks and any distribution. Source: jz-tree paper, section III-C and appendix B
-// (arXiv:2604.05885).
+// A call whose execution is kith::over(communicator) is collective: each rank makes it with its own points or queries,
+// possibly none; all other arguments except Execution must be the same on all ranks. These calls run over ranks: knn(),
+// knn_visit(), radius_search(), radius_count(), fof() and catalog(), with the engine tree or automatic, on the CPU, and
+// on points, not on a Tree, which belongs to one process. All others refuse it on every rank (unsupported).
 //
+// Points stay on their rank; each rank gets the answers for its own points or queries, in their order. The global index
+// of a point is the number of points on lower ranks plus its row. The answers are bit-identical to those of one process
+// that holds the points of all ranks in this order, for any number of ranks and any distribution. Indices, labels and
+// members are global and 64 bits wide, over one rank too; `distribution` in the result says which part of the answer it
+// is, and what it cost. Counts of unresolved rows and of points outside the box are those of all ranks. Relative lengths
+// refer to the mean separation of all points, and to the dispersion of all velocities. Labels number the groups of all
+// ranks; ties are broken by the smallest global index. A catalog takes labels of a call over as many ranks, and divides
+// the groups among ranks so that each part has about the same number of members: a group whose members are all on one
+// rank is described there, the members of any other group are sent to the rank of its part, which needs memory for
+// them. Source: jz-tree paper, section III-C and appendix B (arXiv:2604.05885).
+//
+// Besides the errors of the call in one process: invalid_argument if ranks differ in function, dimension, type, box or
+// other arguments, or if ids or weights are not as RankOptions says; too_large if a rank has more than 2^31 - 1 points
+// or queries, also after rebalancing, or fetches more than 2^31 - 1 points; for radius searches and groups, if its own
+// points and those that it fetches are together more than that; for catalogs, if a part has more than 2^31 - 1 members.
 // An error on one rank is thrown on every rank. With several ranks its text starts with the number of the rank on which
 // it occurred; row and value are those on that rank. Code of the program, such as a visitor or progress callback, may
 // throw: its rank throws that exception itself, the others an Error of kind other_rank with its what(); but a
 // kith::Error becomes an Error of its kind on all, and std::bad_alloc one of kind out_of_memory. With one rank, every
-// exception but std::bad_alloc propagates as it is. Memory per rank: that of the serial call, for radius searches and
-// knn_visit() about twice that in addition to the rows; one copy of all points that it sends, each with a number of 1
-// to 5 bytes (up to 10 if it is an id), until they are sent; and about three copies of the points that it fetches from
-// other ranks while they arrive. The points of a rank should be near each other; otherwise it may fetch the points of
-// all ranks.
+// exception but std::bad_alloc propagates as it is.
+//
+// Memory per rank: that of the serial call, for radius searches and knn_visit() about twice that in addition to the
+// rows; one copy of all points that it sends, each with a number of 1 to 5 bytes (up to 10 if it is an id), until they
+// are sent; and about three copies of the points that it fetches from other ranks while they arrive. The points of a
+// rank should be near each other; otherwise it may fetch the points of all ranks. knn_visit() searches twice.
 //
 // Each rank calls the progress callback of its own Execution. If run_ranks() gives one Execution to all ranks, its
 // callback is called concurrently, at most once at a time per rank.
 #pragma once
 
-#include <kith/catalog.hpp>
 #include <kith/communicator.hpp>
-#include <kith/fof.hpp>
-#include <kith/knn.hpp>
-#include <kith/radius.hpp>
+#include <kith/execution.hpp>
+#include <kith/points.hpp>
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
-#include <limits>
 #include <ranges>
 #include <span>
 #include <type_traits>
 #include <vector>
 
 namespace kith {
-
-/// The communication of one rank with the others, excluding reductions.
-struct Traffic {
-    std::int64_t bytes_sent = 0;
-    std::int64_t bytes_received = 0;
-    std::int64_t messages_sent = 0;
-};
 
 /// Options of every call over ranks.
 struct RankOptions {
@@ -62,151 +65,14 @@ struct RankOptions {
     /// 0 or more. Each rank then gets about the same sum of weights instead of the same number of points. A weight
     /// below 1/64 of the mean counts as that; if all are 0, all points are alike. Either all ranks that have points
     /// pass weights, or none. The answers do not depend on them. In a simulation, pass the `work` of the previous
-    /// result.
+    /// result's Distribution.
     ScalarsView weights = {};
 };
 
-struct DistributedKnnResult {
-    /// Rows of this rank's queries. Indices are global, and always int64.
-    KnnResult neighbors;
-    std::int64_t first_query = 0; ///< global index of this rank's first query
-    Traffic traffic;
-    /// If the call rebalanced several ranks: what each point of this rank cost, in seconds. The time that a rank worked
-    /// is divided among the points that it worked on in proportion to their weights. Otherwise empty.
-    std::vector<float> work = {};
-};
-
-/// For each point of this rank (a self-search), or each of its queries, the k nearest points of all ranks. Unresolved
-/// rows, and points outside the box, are counted over all ranks, rows with global indices or ids. Options: the search
-/// algorithm is always the tree if there is more than one rank; the index type is ignored; the execution may differ
-/// between ranks, and must be on the CPU.
-/// Throws Error, on every rank: as knn() does; invalid_argument if ranks differ in function, dimension, type, k, box or
-/// options, or if ids or weights are not as RankOptions says; too_large if a rank has more than 2^31 - 1 points or
-/// queries, also after rebalancing, or fetches more than 2^31 - 1 points (own and fetched points are counted
-/// separately).
-[[nodiscard]] DistributedKnnResult knn(Communicator& communicator, const PointsView& points, std::int64_t k,
-                                       const KnnOptions& options = {}, const RankOptions& rank_options = {});
-[[nodiscard]] DistributedKnnResult knn(Communicator& communicator, const PointsView& points, const PointsView& queries,
-                                       std::int64_t k, const KnnOptions& options = {},
-                                       const RankOptions& rank_options = {});
-
-/// A block of complete rows, passed to a visitor; valid only during the call of the visitor.
-struct DistributedNeighborBlock {
-    std::span<const std::int32_t> queries; ///< row of each query on this rank
-    std::int64_t k = 0;
-    std::span<const std::int64_t> indices; ///< rows x k, global
-    DType dtype = DType::float32;
-    const void* distances_data = nullptr; ///< rows x k of dtype
-
-    /// Throws Error: invalid_argument (dtype is not T).
-    template <Coordinate T>
-    [[nodiscard]] std::span<const T> distances() const {
-        detail::require_distances(dtype, dtype_of<T>);
-        return {static_cast<const T*>(distances_data), indices.size()};
-    }
-};
-
-/// Receives every row of this rank's queries exactly once. Calls are concurrent, in unspecified order. An exception of
-/// the visitor ends knn_visit() on all ranks.
-using DistributedNeighborVisitor = std::function<void(const DistributedNeighborBlock&)>;
-
-struct DistributedSummary : SearchSummary {
-    Traffic traffic;
-};
-
-/// The rows of knn(), streamed in blocks to a visitor. Never stores rows x k numbers, but searches twice. Throws as
-/// knn().
-DistributedSummary knn_visit(Communicator& communicator, const DistributedNeighborVisitor& visitor,
-                             const PointsView& points, std::int64_t k, const KnnOptions& options = {},
-                             const RankOptions& rank_options = {});
-DistributedSummary knn_visit(Communicator& communicator, const DistributedNeighborVisitor& visitor,
-                             const PointsView& points, const PointsView& queries, std::int64_t k,
-                             const KnnOptions& options = {}, const RankOptions& rank_options = {});
-
-struct DistributedRadiusResult {
-    /// Rows of this rank's queries. Indices are global, and always int64.
-    RadiusResult neighbors;
-    std::int64_t first_query = 0; ///< global index of this rank's first query
-    Traffic traffic;
-};
-
-/// For each point of this rank, or each of its queries, the points of all ranks within the radius. Each rank passes
-/// either a single radius, the same on all ranks, or one radius for each of its queries. Options: as for knn();
-/// max_result_bytes limits the result of this rank. Throws Error, on every rank: as radius_search() does, and as knn()
-/// does if ranks differ; too_large if a rank's own points and those that it fetches are together more than 2^31 - 1.
-[[nodiscard]] DistributedRadiusResult radius_search(Communicator& communicator, const PointsView& points,
-                                                    const Radii& radii, const RadiusOptions& options = {},
-                                                    const RankOptions& rank_options = {});
-[[nodiscard]] DistributedRadiusResult radius_search(Communicator& communicator, const PointsView& points,
-                                                    const PointsView& queries, const Radii& radii,
-                                                    const RadiusOptions& options = {},
-                                                    const RankOptions& rank_options = {});
-
-struct DistributedCounts {
-    std::vector<std::int64_t> counts; ///< of this rank's queries
-    Traffic traffic;
-    StageReports stages; ///< cost of each stage; empty on one rank without ids
-};
-
-/// Only the number of neighbors within the radius: the lengths of the rows of radius_search(). Points outside the box
-/// are not reported. Throws as radius_search().
-[[nodiscard]] DistributedCounts radius_count(Communicator& communicator, const PointsView& points, const Radii& radii,
-                                             const RadiusOptions& options = {}, const RankOptions& rank_options = {});
-[[nodiscard]] DistributedCounts radius_count(Communicator& communicator, const PointsView& points,
-                                             const PointsView& queries, const Radii& radii,
-                                             const RadiusOptions& options = {}, const RankOptions& rank_options = {});
-
-/// Groups of the points of all ranks, including single points, numbered from 0 by decreasing size; ties are broken by
-/// the smallest global index. All members except labels, stages, traffic and work are the same on every
-/// rank.
-struct DistributedFofResult : ResolvedLengths {
-    std::vector<std::int64_t> labels; ///< group of every point of this rank, in input order
-    std::int64_t groups = 0;          ///< number of groups, including single points
-    std::vector<GroupsOfSize> sizes;  ///< number of groups of each size, by decreasing size
-    Box box;                          ///< as in FofSummary
-    std::int64_t wrapped_points = 0;  ///< number of points of all ranks outside the box, which were wrapped into it
-    StageReports stages;
-    Traffic traffic;
-    std::vector<float> work; ///< as in DistributedKnnResult
-
-    /// Number of groups with at least min_members members: labels 0 to this number minus one.
-    [[nodiscard]] std::int64_t groups_of_at_least(std::int64_t min_members) const;
-};
-
-/// The friends-of-friends groups of the points of all ranks. A relative linking length refers to the mean separation of
-/// all these points, and a relative linking length of velocities to the dispersion of all their velocities. Options:
-/// the search algorithm is always the tree if there is more than one rank; in phase space each rank passes its own
-/// velocities and masses; the execution may differ between ranks, and must be on the CPU. Throws Error, on every rank:
-/// as fof() does; invalid_argument if ranks differ in dimension, type, length or box, or if ids or weights are not as
-/// RankOptions says; too_large if a rank has more than 2^31 - 1 points, or if the points that it fetches and its own
-/// points that they may link to are together more than that.
-[[nodiscard]] DistributedFofResult fof(Communicator& communicator, const PointsView& points,
-                                       LinkingLength linking_length, const FofOptions& options = {},
-                                       const RankOptions& rank_options = {});
-
-/// This rank's part of a catalog. The parts of ranks 0, 1, ..., in this order, are the catalog of one process.
-struct DistributedCatalogResult {
-    /// Groups first_group to first_group + catalog.groups - 1. `catalog.member_array` is empty; `catalog.offset` refers to
-    /// `members` below.
-    Catalog catalog;
-    std::int64_t groups = 0; ///< total number on all ranks
-    std::int64_t first_group = 0;
-    /// Global indices of the members of the groups of this part; within a group by type, then by ascending index.
-    std::vector<std::int64_t> members;
-    /// Number of members on lower ranks: `catalog.offset` plus this is the offset in the catalog of one process.
-    std::int64_t first_member = 0;
-    Traffic traffic;
-};
-
-/// Properties of the groups that fof() found over the same ranks. Each rank passes its particles, in the order of its
-/// labels. Groups are divided among ranks so that each part has about the same number of members. The properties of a
-/// group whose members are all on one rank are computed there; the members of any other group are sent to the rank of
-/// its part, which needs memory for them. Throws Error, on every rank: as catalog() does; invalid_argument if ranks
-/// differ in dimension, type, options, the sizes of groups or the presence of columns; too_large if a part has more
-/// than 2^31 - 1 members.
-[[nodiscard]] DistributedCatalogResult catalog(Communicator& communicator, const DistributedFofResult& groups,
-                                               const Particles& particles, const CatalogOptions& options = {},
-                                               const RankOptions& rank_options = {});
+/// Where a call runs over the ranks of a communicator, on each with `local`, which must be on the CPU: `kith::knn(points,
+/// 16, {.execution = kith::over(ranks)})`. Refers to the communicator, and to the ids and weights, for as long as it is
+/// used; for one call at a time, since calls over ranks are collective.
+[[nodiscard]] Execution over(Communicator& communicator, Execution local = cpu(), RankOptions rank_options = {});
 
 namespace detail {
 /// Rows that are sent as bytes, and where they go.

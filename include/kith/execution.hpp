@@ -7,6 +7,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -58,6 +59,10 @@ inline constexpr std::array<std::string_view, 5> engine_names{"auto", "tree", "b
     return std::nullopt;
 }
 
+namespace detail {
+struct Team;
+}
+
 /// The maximum of Execution::threads.
 inline constexpr int max_threads = 65536;
 
@@ -72,6 +77,9 @@ struct Execution {
     CudaStream stream = nullptr;      ///< GPU stream on which all work is ordered
     std::int64_t memory_budget = 0;   ///< maximum working memory on the GPU, in bytes; 0 means the free memory
     DeviceResource* memory = nullptr; ///< allocator of working memory on the GPU; null means the library's own pool
+
+    /// The ranks that make the call together, set by over() (distributed.hpp); null: this process alone.
+    std::shared_ptr<const detail::Team> team = {};
 };
 
 /// Whether calls can run on a GPU: kith was built with CUDA, and the driver finds a device.

@@ -5,6 +5,7 @@
 // linking lengths.
 #pragma once
 
+#include <kith/communicator.hpp>
 #include <kith/execution.hpp>
 #include <kith/group_sizes.hpp>
 #include <kith/index_array.hpp>
@@ -122,6 +123,7 @@ struct FofSummary : ResolvedLengths {
     /// Number of points outside the box, which were wrapped into it (box.hpp).
     std::int64_t wrapped_points = 0;
     StageReports stages;
+    std::optional<Distribution> distribution = {}; ///< of the labels, if the groups were found over ranks
 
     /// Number of groups with at least min_members members: labels 0 to this number minus one.
     [[nodiscard]] std::int64_t groups_of_at_least(std::int64_t min_members) const noexcept {

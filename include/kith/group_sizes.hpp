@@ -16,7 +16,7 @@ struct GroupsOfSize {
     friend bool operator==(const GroupsOfSize&, const GroupsOfSize&) = default;
 };
 
-/// The size of each group, by decreasing size: a range of size() numbers. Memory: 24 bytes for each size
+/// The size of each group, by decreasing size: a range of size() numbers. Memory: 32 bytes for each size
 /// that occurs, of which there are at most sqrt(2 N) for N points.
 class GroupSizes {
 public:
@@ -25,12 +25,12 @@ public:
 
     GroupSizes() = default;
     /// From the largest size to the smallest; each size once. Throws Error: invalid_argument unless sizes are 1 or more
-    /// and decrease, and each occurs.
+    /// and decrease, each occurs, and there are at most 2^63 - 1 members.
     explicit GroupSizes(std::span<const GroupsOfSize> runs);
     /// One size for each group. Throws Error: invalid_argument (a size below 1, or larger than the one before).
     explicit GroupSizes(std::span<const std::int32_t> sizes);
 
-    [[nodiscard]] std::int64_t size() const noexcept { return ends_.empty() ? 0 : ends_.back(); } ///< number of groups
+    [[nodiscard]] std::int64_t size() const noexcept { return ends_.empty() ? 0 : ends_.back().groups; } ///< of groups
     [[nodiscard]] bool empty() const noexcept { return ends_.empty(); }
     /// Members of a group, 0 to size() - 1. Cost: O(log runs().size()).
     [[nodiscard]] std::int64_t operator[](std::int64_t group) const noexcept;
@@ -42,14 +42,21 @@ public:
     [[nodiscard]] std::span<const GroupsOfSize> runs() const noexcept { return runs_; }
     /// Number of groups with at least min_members members: the first ones.
     [[nodiscard]] std::int64_t of_at_least(std::int64_t min_members) const noexcept;
-    /// Members of the first groups, all together.
+    /// Members of the first groups, all together: where the members of group `groups` start. Cost: O(log runs().size()).
     [[nodiscard]] std::int64_t members_of_first(std::int64_t groups) const noexcept;
 
     friend bool operator==(const GroupSizes& a, const GroupSizes& b) noexcept { return a.runs_ == b.runs_; }
 
 private:
+    void append(const GroupsOfSize& run);
+
+    /// Up to the end of a run.
+    struct End {
+        std::int64_t groups;
+        std::int64_t members;
+    };
     std::vector<GroupsOfSize> runs_;
-    std::vector<std::int64_t> ends_; ///< groups up to the end of each run
+    std::vector<End> ends_;
 };
 
 class GroupSizes::Iterator {

@@ -2,11 +2,13 @@
 #pragma once
 
 #include <kith/box.hpp>
+#include <kith/communicator.hpp>
 #include <kith/execution.hpp>
 #include <kith/progress.hpp>
 #include <kith/types.hpp>
 
 #include <cstdint>
+#include <optional>
 #include <ranges>
 #include <span>
 #include <string>
@@ -117,6 +119,7 @@ struct SearchSummary {
     /// Number of points outside the box, which were wrapped into it (box.hpp); separate queries are not counted. If all
     /// points should be in the box, a number above 0 means that box and points have different units.
     std::int64_t wrapped_points = 0;
+    std::optional<Distribution> distribution = {}; ///< of the rows, if the search ran over ranks
 };
 
 /// A read-only row-major matrix: rows[i] is a span of columns() elements.

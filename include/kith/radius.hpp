@@ -155,13 +155,16 @@ using RadiusVisitor = std::function<void(const RadiusBlock&)>;
 [[nodiscard]] RadiusResult radius_search(const PointsOrTree& points, const PointsView& queries, const Radii& radii,
                                          const RadiusOptions& options = {});
 
+struct RadiusCounts : SearchSummary {
+    std::vector<std::int64_t> counts; ///< of the neighbors of each query
+};
+
 /// The lengths of the rows alone: source nodes that lie within the radius as a whole are counted, not visited.
-/// Unresolved neighbors and points outside the box are not reported; Tree::wrapped_points() has the number of the
-/// latter. Throws as radius_search().
-[[nodiscard]] std::vector<std::int64_t> radius_count(const PointsOrTree& points, const Radii& radii,
-                                                     const RadiusOptions& options = {});
-[[nodiscard]] std::vector<std::int64_t> radius_count(const PointsOrTree& points, const PointsView& queries,
-                                                     const Radii& radii, const RadiusOptions& options = {});
+/// Unresolved rows are not reported. Throws as radius_search().
+[[nodiscard]] RadiusCounts radius_count(const PointsOrTree& points, const Radii& radii,
+                                        const RadiusOptions& options = {});
+[[nodiscard]] RadiusCounts radius_count(const PointsOrTree& points, const PointsView& queries, const Radii& radii,
+                                        const RadiusOptions& options = {});
 
 /// Streams the rows in blocks to a visitor; never stores all of them. Throws as radius_search(), and what the visitor
 /// throws.

@@ -63,7 +63,8 @@ private:
         return queries_ ? radius_search(points_, *queries_, radii_, options) : radius_search(points_, radii_, options);
     }
     [[nodiscard]] std::vector<std::int64_t> run_radius_count(const RadiusOptions& options) const {
-        return queries_ ? radius_count(points_, *queries_, radii_, options) : radius_count(points_, radii_, options);
+        return queries_ ? radius_count(points_, *queries_, radii_, options).counts
+                        : radius_count(points_, radii_, options).counts;
     }
     [[nodiscard]] std::int64_t row_count() const { return queries_ ? queries_->count() : points_.count(); }
 

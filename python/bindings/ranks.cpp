@@ -8,8 +8,12 @@
 #include "phase_space.hpp"
 #include "unlocked.hpp"
 
+#include <kith/catalog.hpp>
 #include <kith/distributed.hpp>
 #include <kith/error.hpp>
+#include <kith/fof.hpp>
+#include <kith/knn.hpp>
+#include <kith/radius.hpp>
 
 #include <nanobind/stl/optional.h>
 
@@ -105,22 +109,23 @@ private:
     int size_;
 };
 
-/// Runs work(communicator) without Python's lock.
+/// Runs work(execution over these ranks) without Python's lock.
 template <class Work>
-void run_over(const nb::object& ranks, const Work& work) {
+void run_over(const nb::object& ranks, int threads, const RankOptions& of_ranks, const Work& work) {
     const auto rank = nb::cast<int>(ranks.attr("rank"));
     const auto size = nb::cast<int>(ranks.attr("size"));
     Unlocked unlocked;
     PythonCommunicator communicator(ranks, unlocked, rank, size);
-    work(communicator);
+    work(over(communicator, cpu(threads), of_ranks));
 }
 
-nb::dict report_of(const StageReports& stages, const Traffic& traffic) {
+nb::dict report_of(const StageReports& stages, const Distribution& distribution) {
     nb::dict seconds;
     for (const StageReport& stage : stages) { // one can occur twice: for own points, and for fetched ones
         const char* const name = stage.name.c_str();
         seconds[name] = stage.seconds + (seconds.contains(name) ? nb::cast<double>(seconds[name]) : 0.0);
     }
+    const Traffic& traffic = distribution.traffic;
     nb::dict report;
     report["seconds"] = seconds;
     report["bytes_sent"] = traffic.bytes_sent;
@@ -175,22 +180,22 @@ nb::object search(const InputArray& points, const std::optional<InputArray>& que
                   const std::optional<InputArray>& weights, int threads) {
     const PointsView view = host_points(points, "points", search_runs);
     const std::optional<PointsView> centers = queries_of(queries);
-    const KnnOptions options{
-        .box = box_of(box), .exclude_self = exclude_self, .max_distance = max_distance, .execution = cpu(threads)};
+    const KnnOptions options{.box = box_of(box), .exclude_self = exclude_self, .max_distance = max_distance};
     const RankOptions of_ranks = rank_options(ids, rebalance, weights, search_runs);
-    const auto run = [view, centers, k, options, of_ranks](const nb::object& ranks) {
-        std::optional<DistributedKnnResult> made;
-        run_over(ranks, [&](Communicator& communicator) {
-            made.emplace(centers ? knn(communicator, view, *centers, k, options, of_ranks)
-                                 : knn(communicator, view, k, options, of_ranks));
+    const auto run = [view, centers, k, options, of_ranks, threads](const nb::object& ranks) {
+        std::optional<KnnResult> made;
+        run_over(ranks, threads, of_ranks, [&](const Execution& execution) {
+            KnnOptions over_ranks = options;
+            over_ranks.execution = execution;
+            made.emplace(centers ? knn(view, *centers, k, over_ranks) : knn(view, k, over_ranks));
         });
-        auto* const found = new DistributedKnnResult(std::move(*made));
+        auto* const found = new KnnResult(std::move(*made));
         const nb::capsule owner = owner_of(found);
-        const KnnResult& rows = found->neighbors;
-        nb::dict report = report_of(rows.stages, found->traffic);
-        report["first_query"] = found->first_query;
+        const KnnResult& rows = *found;
+        nb::dict report = report_of(rows.stages, *rows.distribution);
+        report["first_query"] = rows.distribution->first;
         report["warning"] = rows.unresolved.warning().c_str();
-        report_work(report, found->work, of_ranks.rebalance, owner);
+        report_work(report, rows.distribution->work, of_ranks.rebalance, owner);
         return nb::make_tuple(rows.dtype() == DType::float64 ? rows_of(rows.distances<double>(), k, owner)
                                                              : rows_of(rows.distances<float>(), k, owner),
                               rows_of(rows.indices64(), k, owner), report);
@@ -209,30 +214,32 @@ nb::object search_within(const InputArray& points, const std::optional<InputArra
         const ScalarsView each = scalars_of(*radii, "r");
         within = std::span(static_cast<const double*>(each.data()), static_cast<std::size_t>(each.count()));
     }
-    const RadiusOptions options{.box = box_of(box), .exclude_self = exclude_self, .execution = cpu(threads)};
+    const RadiusOptions options{.box = box_of(box), .exclude_self = exclude_self};
     const RankOptions of_ranks = rank_options(ids, false, std::nullopt, search_runs);
-    const auto count = [view, centers, within, options, of_ranks](const nb::object& ranks) {
-        DistributedCounts made;
-        run_over(ranks, [&](Communicator& communicator) {
-            made = centers ? radius_count(communicator, view, *centers, within, options, of_ranks)
-                           : radius_count(communicator, view, within, options, of_ranks);
-        });
-        auto* const found = new DistributedCounts(std::move(made));
+    const auto count = [view, centers, within, options, of_ranks, threads](const nb::object& ranks) {
+        auto* const found = new RadiusCounts();
         const nb::capsule owner = owner_of(found);
+        run_over(ranks, threads, of_ranks, [&](const Execution& execution) {
+            RadiusOptions over_ranks = options;
+            over_ranks.execution = execution;
+            *found =
+                centers ? radius_count(view, *centers, within, over_ranks) : radius_count(view, within, over_ranks);
+        });
         return nb::make_tuple(array_of(std::span<const std::int64_t>(found->counts), owner),
-                              report_of(found->stages, found->traffic));
+                              report_of(found->stages, *found->distribution));
     };
-    const auto run = [view, centers, within, options, of_ranks](const nb::object& ranks) {
-        std::optional<DistributedRadiusResult> made;
-        run_over(ranks, [&](Communicator& communicator) {
-            made.emplace(centers ? radius_search(communicator, view, *centers, within, options, of_ranks)
-                                 : radius_search(communicator, view, within, options, of_ranks));
-        });
-        auto* const found = new DistributedRadiusResult(std::move(*made));
+    const auto run = [view, centers, within, options, of_ranks, threads](const nb::object& ranks) {
+        auto* const found = new RadiusResult();
         const nb::capsule owner = owner_of(found);
-        const RadiusResult& rows = found->neighbors;
-        nb::dict report = report_of(rows.stages, found->traffic);
-        report["first_query"] = found->first_query;
+        run_over(ranks, threads, of_ranks, [&](const Execution& execution) {
+            RadiusOptions over_ranks = options;
+            over_ranks.execution = execution;
+            *found =
+                centers ? radius_search(view, *centers, within, over_ranks) : radius_search(view, within, over_ranks);
+        });
+        const RadiusResult& rows = *found;
+        nb::dict report = report_of(rows.stages, *rows.distribution);
+        report["first_query"] = rows.distribution->first;
         report["warning"] = rows.unresolved.warning().c_str();
         return nb::make_tuple(array_of(rows.offsets(), owner), array_of(rows.indices64(), owner),
                               rows.dtype() == DType::float64 ? array_of(rows.distances<double>(), owner)
@@ -263,41 +270,42 @@ nb::object label(const InputArray& points, double length, bool is_relative, bool
         particles.types = types_of(*types);
     }
     const LinkingLength linking_length = length_of(length, is_relative);
-    FofOptions options{.box = box_of(box), .execution = cpu(threads)};
+    FofOptions options{.box = box_of(box)};
     if (in_phase_space) {
         options.phase_space = phase_space_of(velocities, psi, psi_is_relative, masses, Device{});
     }
     const RankOptions of_ranks = rank_options(ids, rebalance, weights, fof_runs);
     const auto run = [=](const nb::object& ranks) {
-        DistributedFofResult made;
-        std::optional<DistributedCatalogResult> part;
-        run_over(ranks, [&](Communicator& communicator) {
-            made = fof(communicator, particles.positions, linking_length, options, of_ranks);
+        auto* const found = new FofResult();
+        const nb::capsule owner = owner_of(found);
+        std::optional<Catalog> part;
+        run_over(ranks, threads, of_ranks, [&](const Execution& execution) {
+            FofOptions over_ranks = options;
+            over_ranks.execution = execution;
+            *found = fof(particles.positions, linking_length, over_ranks);
             if (listed > 0) {
-                part = catalog(communicator, made, particles, {.min_members = listed, .execution = options.execution},
-                               of_ranks);
+                part = catalog(*found, particles, {.min_members = listed, .execution = execution});
             }
         });
         if (labeled > 1) {
-            const std::int64_t groups = made.groups_of_at_least(labeled);
+            const std::int64_t groups = found->groups_of_at_least(labeled);
+            std::vector<std::int64_t>& labels = found->label_array.vector<std::int64_t>();
             std::replace_if(
-                made.labels.begin(), made.labels.end(), [&](std::int64_t of) { return of >= groups; }, -1);
+                labels.begin(), labels.end(), [&](std::int64_t of) { return of >= groups; }, -1);
         }
-        auto* const found = new DistributedFofResult(std::move(made));
-        const nb::capsule owner = owner_of(found);
-        nb::dict report = report_of(found->stages, found->traffic);
+        nb::dict report = report_of(found->stages, *found->distribution);
         report["groups"] = found->groups;
         report["linking_length"] = found->linking_length;
         report["psi"] = found->velocity_length;
-        report_work(report, found->work, of_ranks.rebalance, owner);
+        report_work(report, found->distribution->work, of_ranks.rebalance, owner);
         nb::object of_catalog = nb::none();
         if (part) {
-            auto* const members = new std::vector<std::int64_t>(std::move(part->members));
-            const nb::capsule owner_of_members = owner_of(members);
-            of_catalog = nb::make_tuple(nb::cast(std::move(part->catalog)), numpy_view(*members, 0, owner_of_members),
-                                        part->groups, part->first_group, part->first_member, nb::cast(found->box));
+            const Distribution place = *part->distribution;
+            const std::int64_t first_member = part->first_member;
+            of_catalog = nb::make_tuple(nb::cast(std::move(*part)), place.total, place.first, first_member,
+                                        nb::cast(found->box));
         }
-        return nb::make_tuple(array_of(std::span<const std::int64_t>(found->labels), owner), of_catalog, report);
+        return nb::make_tuple(array_of(found->labels64(), owner), of_catalog, report);
     };
     return call_of(run, points, velocities, masses, types, ids, weights);
 }

@@ -226,15 +226,11 @@ class CatalogPart(Catalog):
     """
 
     def __init__(self, part, report, points, has_velocities):
-        core, self._listed, self.groups, self.first_group, self.first_member, box = part
+        core, self.groups, self.first_group, self.first_member, box = part
         summary = SimpleNamespace(linking_length=report["linking_length"], velocity_length=report["psi"],
                                   engine="tree")
         super().__init__(core, summary, box, points, has_velocities,
                          {"length": None, "mass": None, "velocity": None})
-
-    def _view_core(self):
-        super()._view_core()
-        self._members = self._listed
 
 
 def _points_and_queries(points, queries):

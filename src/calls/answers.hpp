@@ -41,7 +41,9 @@ inline constexpr std::array<std::string_view, 8> task_names{
 enum class Where : std::uint8_t { cpu, gpu, stream, ranks };
 
 inline Where where_of(const Execution& execution) noexcept {
-    return execution.device.kind == DeviceKind::cpu ? Where::cpu : Where::gpu;
+    return execution.team != nullptr                  ? Where::ranks
+           : execution.device.kind == DeviceKind::cpu ? Where::cpu
+                                                      : Where::gpu;
 }
 
 struct EngineRow {

@@ -9,6 +9,7 @@
 #include "points/frame.hpp"
 #include "support/dimension.hpp"
 #include "support/message.hpp"
+#include "support/one_process.hpp"
 
 #include <cmath>
 #include <string>
@@ -51,6 +52,9 @@ void check_queries(const PointsView& queries, const PointsOrTree& points, const 
 } // namespace
 
 void check_points(const PointsOrTree& points, const Box& box, const Execution& execution, Where where) {
+    if (where == Where::stream) {
+        require_one_process(execution);
+    }
     if (where == Where::stream && !is_on_gpu(execution)) {
         throw Error(ErrorKind::invalid_argument, "calls that only put work on a stream run on a GPU; give them "
                                                  "kith::cuda() with your stream");
@@ -65,6 +69,11 @@ void check_points(const PointsOrTree& points, const Box& box, const Execution& e
             with_dtype(points.dtype(), [&]<Coordinate T>(T) { check_box<T>(box, points.dimension()); });
         }
         return;
+    }
+    if (where == Where::ranks) {
+        throw Error(ErrorKind::unsupported,
+                    "a tree belongs to one process; give the points of each rank to a call over "
+                    "ranks");
     }
     const Device device = points.tree()->device();
     if (device != execution.device) {

@@ -5,6 +5,7 @@
 #include <kith/catalog.hpp>
 
 #include "calls/device_calls.hpp"
+#include "calls/rank_calls.hpp"
 #include "halos/columns.hpp"
 #include "halos/group_moments.hpp"
 #include "support/context.hpp"
@@ -41,11 +42,16 @@ Catalog describe(const detail::halos::LabeledGroups& groups, const Particles& pa
 } // namespace
 
 Catalog catalog(const FofResult& groups, const Particles& particles, const CatalogOptions& options) {
+    if (options.execution.team != nullptr) {
+        return detail::catalog_over_team(groups, particles, options);
+    }
+    detail::require_groups_of(groups, 0);
     return catalog(groups.labels(), groups, particles, options);
 }
 
 Catalog catalog(std::span<const std::int32_t> labels, const FofSummary& groups, const Particles& particles,
                 const CatalogOptions& options) {
+    detail::require_groups_of(groups, 0);
     Catalog result = describe({labels, groups.sizes}, particles, groups.box, options);
     result.box = groups.box;
     result.lengths = groups;

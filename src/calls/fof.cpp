@@ -5,6 +5,7 @@
 #include "calls/calls.hpp"
 #include "calls/choose.hpp"
 #include "calls/device_calls.hpp"
+#include "calls/rank_calls.hpp"
 #include "calls/sources.hpp"
 #include "calls/zeros.hpp"
 #include "engines/brute_force/fof.hpp"
@@ -85,6 +86,9 @@ LinkingLength LinkingLength::overdensity(double density, int dimension) {
 
 FofResult fof(const PointsOrTree& points, LinkingLength linking_length, const FofOptions& options) {
     const detail::FofCall call{points, linking_length, options};
+    if (detail::where_of(options.execution) == detail::Where::ranks) {
+        return detail::fof_over_team(call);
+    }
     detail::check(call);
     FofResult result;
     result.label_array = detail::zeros<std::int32_t>(options.execution, points.count(), "the labels");

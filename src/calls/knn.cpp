@@ -5,6 +5,7 @@
 #include "calls/calls.hpp"
 #include "calls/choose.hpp"
 #include "calls/device_calls.hpp"
+#include "calls/rank_calls.hpp"
 #include "calls/sources.hpp"
 #include "calls/this_thread.hpp"
 #include "neighbors/knn.hpp"
@@ -121,6 +122,9 @@ void run(const KnnCall& call, SearchSummary& summary) {
 }
 
 SearchSummary checked_and_run(const KnnCall& call) {
+    if (call.visitor != nullptr && where_of(call.options.execution) == Where::ranks) {
+        return knn_visit_over_team(call);
+    }
     check(call);
     SearchSummary summary;
     run(call, summary);
@@ -134,6 +138,9 @@ SearchSummary checked_and_run(const KnnCall& call) {
 /// Makes results in memory that suits the call.
 struct KnnResultAccess {
     static KnnResult run(detail::KnnCall call) {
+        if (detail::where_of(call.options.execution) == detail::Where::ranks) {
+            return knn_over_team(call);
+        }
         detail::check(call);
         KnnResult result = allocate(call);
         const NeighborRows rows = result.rows_view();

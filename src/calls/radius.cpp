@@ -6,6 +6,7 @@
 #include "calls/choose.hpp"
 #include "calls/device_calls.hpp"
 #include "calls/few_radius_queries.hpp"
+#include "calls/rank_calls.hpp"
 #include "calls/sources.hpp"
 #include "calls/zeros.hpp"
 #include "engines/index.hpp"
@@ -137,26 +138,45 @@ StageReports searched(const RadiusCall& call, std::int64_t smallest, const Funct
     return context.take_stages();
 }
 
-std::vector<std::int64_t> counted(const RadiusCall& call) {
+/// What a search of few queries in a kept tree says besides rows.
+void describe_tree(const RadiusCall& call, SearchSummary& summary) {
+    summary.box = call.points.tree()->box();
+    summary.wrapped_points = call.points.tree()->wrapped_points();
+}
+
+template <Coordinate T>
+void describe_search(const RadiusSearch<T>& search, SearchSummary& summary) {
+    summary.engine = search.engine();
+    summary.box = resolved_box(search.frame());
+    summary.wrapped_points = search.frame().outside;
+}
+
+RadiusCounts counted(const RadiusCall& call) {
+    if (where_of(call.options.execution) == Where::ranks) {
+        return radius_count_over_team(call);
+    }
     const std::int64_t smallest = check(call);
-    std::vector<std::int64_t> counts;
+    RadiusCounts result;
+    std::vector<std::int64_t>& counts = result.counts;
     if (answered_by_this_thread(call, smallest, [&]<Coordinate T>(FewRows<T>& rows) {
             counts.resize(call.row_count());
             return rows.count(counts.data());
         })) {
-        return counts;
+        describe_tree(call, result);
+        return result;
     }
     if (is_on_gpu(call.options.execution)) {
-        (void)search_on_gpu(call, {call.radii, smallest, call.options, &counts});
-        return counts;
+        static_cast<SearchSummary&>(result) = search_on_gpu(call, {call.radii, smallest, call.options, &counts});
+        return result;
     }
-    searched(call, smallest, [&]<Coordinate T>(RadiusSearch<T>& search) {
+    result.stages = searched(call, smallest, [&]<Coordinate T>(RadiusSearch<T>& search) {
         counts = zeros<std::int64_t>(call.options.execution, call.row_count(), "the lengths of the rows");
         RadiusSink<T> sink;
         sink.counts = counts.data();
         search.run("count", sink);
+        describe_search(search, result);
     });
-    return counts;
+    return result;
 }
 
 SearchSummary visited(const RadiusVisitor& visitor, const RadiusCall& call) {
@@ -167,12 +187,11 @@ SearchSummary visited(const RadiusVisitor& visitor, const RadiusCall& call) {
     SearchSummary summary;
     if (answered_by_this_thread(call, smallest,
                                 [&]<Coordinate T>(FewRows<T>& rows) { return pass_rows(call, rows, visitor); })) {
-        summary.box = call.points.tree()->box();
-        summary.wrapped_points = call.points.tree()->wrapped_points();
+        describe_tree(call, summary);
         return summary;
     }
     summary.stages = searched(call, smallest, [&]<Coordinate T>(RadiusSearch<T>& search) {
-        summary.engine = search.engine();
+        describe_search(search, summary);
         summary.unresolved = search.count_unresolved([&](UnresolvedCounter<T>* counter) {
             const RadiusVisitor counted = [&](const RadiusBlock& block) {
                 for (std::size_t row = 0; row < block.query_indices.size(); ++row) {
@@ -186,8 +205,6 @@ SearchSummary visited(const RadiusVisitor& visitor, const RadiusCall& call) {
             sink.visitor = counter != nullptr ? &counted : &visitor;
             search.run("search", sink);
         });
-        summary.box = resolved_box(search.frame());
-        summary.wrapped_points = search.frame().outside;
     });
     return summary;
 }
@@ -207,6 +224,9 @@ RadiusSink<T> memory_of(const RadiusResultAccess& access) {
 }
 
 RadiusResult rows_of(const RadiusCall& call) {
+    if (where_of(call.options.execution) == Where::ranks) {
+        return radius_search_over_team(call);
+    }
     const std::int64_t smallest = check(call);
     RadiusResult result;
     const RadiusResultAccess access(result);
@@ -228,8 +248,7 @@ RadiusResult rows_of(const RadiusCall& call) {
             rows.write(memory_of<T>(access));
             return true;
         })) {
-        result.box = call.points.tree()->box();
-        result.wrapped_points = call.points.tree()->wrapped_points();
+        describe_tree(call, result);
         return result;
     }
     result.stages = searched(call, smallest, [&]<Coordinate T>(RadiusSearch<T>& search) {
@@ -246,9 +265,7 @@ RadiusResult rows_of(const RadiusCall& call) {
                                         : search.count(*counter, offsets, rows.wide_indices);
             }
         });
-        result.engine = search.engine();
-        result.box = resolved_box(search.frame());
-        result.wrapped_points = search.frame().outside;
+        describe_search(search, result);
     });
     return result;
 }
@@ -266,12 +283,12 @@ RadiusResult radius_search(const PointsOrTree& points, const PointsView& queries
     return detail::rows_of({points, &queries, radii, options});
 }
 
-std::vector<std::int64_t> radius_count(const PointsOrTree& points, const Radii& radii, const RadiusOptions& options) {
+RadiusCounts radius_count(const PointsOrTree& points, const Radii& radii, const RadiusOptions& options) {
     return detail::counted({points, nullptr, radii, options});
 }
 
-std::vector<std::int64_t> radius_count(const PointsOrTree& points, const PointsView& queries, const Radii& radii,
-                                       const RadiusOptions& options) {
+RadiusCounts radius_count(const PointsOrTree& points, const PointsView& queries, const Radii& radii,
+                          const RadiusOptions& options) {
     return detail::counted({points, &queries, radii, options});
 }
 

@@ -53,7 +53,7 @@ RadiusResult within(const SearchInput& input, Engine engine, const Execution& ex
 
 std::vector<std::int64_t> counts_within(const SearchInput& input, Engine engine, const Execution& execution) {
     const RadiusOptions options{.engine = engine, .execution = execution};
-    return input.call([&](const auto&... what) { return radius_count(what..., options); }, Radii(input.radius));
+    return input.call([&](const auto&... what) { return radius_count(what..., options).counts; }, Radii(input.radius));
 }
 
 template <class Result>

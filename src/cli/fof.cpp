@@ -103,32 +103,28 @@ FofResult groups_over_ranks(const FofArguments& arguments, FofRun& run, const Ex
     RankTeam& ranks = *run.ranks();
     std::optional<PhaseSpace> phase_space;
     ranks.agreed([&] { phase_space = phase_space_of(arguments, run); });
-    const DistributedFofResult found = RankTeam::collective([&] {
+    FofResult groups = RankTeam::collective([&] {
         return run.in_context([&] {
-            return fof(ranks.communicator(), run.points(), arguments.linking_length,
-                       {.box = run.box.box, .execution = execution, .phase_space = phase_space},
-                       {.rebalance = arguments.rebalance});
+            return fof(run.points(), arguments.linking_length,
+                       {.box = run.box.box,
+                        .execution = over(ranks.communicator(), execution, {.rebalance = arguments.rebalance}),
+                        .phase_space = phase_space});
         });
     });
-    run.traffic = found.traffic;
-    FofResult groups;
+    run.traffic = groups.distribution->traffic;
+    groups.distribution.reset(); // from here on rank 0 has all of them
     std::vector<std::int32_t> mine;
     ranks.agreed([&] {
         if (run.rows_in_all() > std::numeric_limits<std::int32_t>::max()) {
             throw Error(ErrorKind::too_large, fmt::format("'{}': {} points; a catalog can have 2147483647 at most",
                                                           arguments.snapshot, run.rows_in_all()));
         }
-        mine.assign(found.labels.begin(), found.labels.end());
-        groups.groups = found.groups;
+        mine.assign(groups.labels64().begin(), groups.labels64().end());
+        groups.label_array = {};
         if (run.is_first()) { // which alone describes and writes
-            groups.sizes = GroupSizes(found.sizes);
             groups.label_array.vector<std::int32_t>().resize(run.rows_in_all());
         }
     });
-    static_cast<ResolvedLengths&>(groups) = found;
-    groups.box = found.box;
-    groups.wrapped_points = found.wrapped_points;
-    groups.stages = found.stages;
     RankFunnel labels(ranks, {std::as_bytes(std::span(mine))});
     if (run.is_first()) {
         labels.take(std::as_writable_bytes(std::span(groups.label_array.vector<std::int32_t>())));

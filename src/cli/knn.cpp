@@ -51,15 +51,15 @@ std::span<const std::byte> narrowed(std::span<std::int64_t> indices) {
 }
 
 /// Every rank searches for its share; rank 0 writes the rows while the others send them.
-SearchOutcome search_over_ranks(const Arguments& arguments, const SearchTask& task, const KnnOptions& options) {
+SearchOutcome search_over_ranks(const Arguments& arguments, const SearchTask& task, KnnOptions options) {
     RankTeam& ranks = *task.ranks;
-    const auto result = std::make_shared<DistributedKnnResult>(
-        task.call([&](const auto&... given) { return knn(ranks.communicator(), given...); }, arguments.k, options,
-                  RankOptions{.rebalance = arguments.rebalance}));
-    KnnResult& found = result->neighbors;
+    options.execution = over(ranks.communicator(), task.execution, {.rebalance = arguments.rebalance});
+    const auto result = std::make_shared<KnnResult>(
+        task.call([](const auto&... given) { return knn(given...); }, arguments.k, options));
+    KnnResult& found = *result;
     task.clock->add(found.stages);
     SearchOutcome outcome = outcome_of(arguments, found);
-    outcome.traffic = result->traffic;
+    outcome.traffic = found.distribution->traffic;
     outcome.queries = ranks.sum(found.rows());
 
     const bool fits = ranks.sum(task.points.count()) <= std::numeric_limits<std::int32_t>::max();

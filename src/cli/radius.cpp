@@ -65,17 +65,17 @@ SearchOutcome outcome_of(const Arguments& arguments, std::int64_t neighbors, std
 }
 
 /// Every rank counts for its share; rank 0 writes what the others send.
-SearchOutcome count_over_ranks(const Arguments& arguments, const SearchTask& task, const RadiusOptions& options) {
+SearchOutcome count_over_ranks(const Arguments& arguments, const SearchTask& task, RadiusOptions options) {
     RankTeam& ranks = *task.ranks;
-    const auto found = std::make_shared<DistributedCounts>(task.clock->time("count", [&] {
-        return task.call([&](const auto&... given) { return radius_count(ranks.communicator(), given...); },
-                         Radii(arguments.radius), options);
+    options.execution = over(ranks.communicator(), task.execution);
+    const auto found = std::make_shared<RadiusCounts>(task.clock->time("count", [&] {
+        return task.call([](const auto&... given) { return radius_count(given...); }, Radii(arguments.radius), options);
     }));
     const std::int64_t queries = ranks.sum(std::ssize(found->counts));
     const std::int64_t neighbors =
         ranks.sum(std::accumulate(found->counts.begin(), found->counts.end(), std::int64_t{0}));
     SearchOutcome outcome = outcome_of(arguments, neighbors, queries);
-    outcome.traffic = found->traffic;
+    outcome.traffic = found->distribution->traffic;
     outcome.funnel = std::make_shared<RankFunnel>(ranks, std::vector{std::as_bytes(std::span(found->counts))});
     outcome.write = [found, queries, funnel = outcome.funnel](const std::filesystem::path& path,
                                                               const io::Provenance& made_by) {
@@ -100,7 +100,7 @@ SearchOutcome search(const Arguments& arguments, const SearchTask& task) {
     const auto found = std::make_shared<Found>();
     if (arguments.only_counts) {
         found->counts = task.clock->time("count", [&] {
-            return task.call([](const auto&... given) { return radius_count(given...); }, radius, options);
+            return task.call([](const auto&... given) { return radius_count(given...); }, radius, options).counts;
         });
     } else {
         found->rows = task.call([](const auto&... given) { return radius_search(given...); }, radius, options);

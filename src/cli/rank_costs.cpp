@@ -188,15 +188,15 @@ RankConstants measure_rank_constants(RankConstants wanted, const Execution& exec
     });
     const auto groups_of = [&](const std::vector<io::RealArray>& shares, LinkingLength reach) {
         return over_ranks(shares, [&](Communicator& ranks, const PointsView& mine) {
-            DistributedFofResult found = fof(ranks, mine, reach, {.box = box, .execution = cpu(1)});
-            return std::pair(std::move(found.stages), found.traffic);
+            FofResult found = fof(mine, reach, {.box = box, .execution = over(ranks, cpu(1))});
+            return std::pair(std::move(found.stages), found.distribution->traffic);
         });
     };
     const auto neighbors_of = [&](const std::vector<io::RealArray>& shares, double reach) {
         return over_ranks(shares, [&](Communicator& ranks, const PointsView& mine) {
-            DistributedKnnResult found =
-                knn(ranks, mine, wanted.k, {.box = box, .max_distance = reach, .execution = cpu(1)});
-            return std::pair(std::move(found.neighbors.stages), found.traffic);
+            KnnResult found =
+                knn(mine, wanted.k, {.box = box, .max_distance = reach, .execution = over(ranks, cpu(1))});
+            return std::pair(std::move(found.stages), found.distribution->traffic);
         });
     };
     const std::vector<io::RealArray> no_points(blocks.size(),

@@ -3,6 +3,7 @@
 #include <kith/error.hpp>
 
 #include "support/message.hpp"
+#include "support/one_process.hpp"
 
 #include <string_view>
 
@@ -67,6 +68,7 @@ Execution within(const Execution& execution, ScratchArena& arena) {
 DeviceWork::DeviceWork(const Execution& execution, bool only_measures)
     : span_(execution.device.index), device_(execution.device), stream_(execution.stream),
       memory_(std::make_shared<DeviceMemory>(execution)), only_measures_(only_measures) {
+    require_one_process(execution);
     check_cuda(cudaDeviceGetAttribute(&multiprocessors_, cudaDevAttrMultiProcessorCount, device_.index),
                "asking for the number of multiprocessors");
 }

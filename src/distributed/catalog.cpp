@@ -28,16 +28,16 @@ class DistributedCatalog {
 public:
     DistributedCatalog(Ranks& ranks, Context& context, const CatalogOverRanks& call, const Particles& particles,
                        bool has_types, const GivenIds& ids)
-        : ranks_(ranks), context_(context), groups_(call.groups), labels_(call.labels), particles_(particles),
-          ordered_(particles), min_members_(call.options.min_members), has_types_(has_types),
-          division_(call.sizes, min_members_, ranks.size()) {
+        : ranks_(ranks), context_(context), groups_(call.groups.groups), labels_(call.groups.labels64()),
+          particles_(particles), ordered_(particles), min_members_(call.options.min_members), has_types_(has_types),
+          division_(call.groups.sizes, min_members_, ranks.size()) {
         double largest = 0;
         ranks.agreed([&] { context.run([&] { largest = halos::check_particle_values(particles); }); });
         for (const double of_rank : ranks.gather(largest)) {
             largest_velocity_ = std::max(largest_velocity_, of_rank);
         }
         with_dtype(particles.positions.dtype(), [&]<Coordinate T>(T) {
-            const SharedPoints<T> shared = share_frame<T>(ranks, context, particles.positions, call.box);
+            const SharedPoints<T> shared = share_frame<T>(ranks, context, particles.positions, call.groups.box);
             ownership_ = shared.ownership;
             frame_ = halos::position_frame(shared.points.frame);
         });
@@ -50,7 +50,7 @@ public:
         });
     }
 
-    void run(CatalogPart& result) {
+    void run(Catalog& result) {
         check_members();
         std::vector<RankMessage> described;
         ranks_.agreed([&] {
@@ -212,48 +212,49 @@ private:
     }
 
     /// This rank's part, with the columns that follow from the sizes.
-    void lay_out(CatalogPart& result) {
-        result.groups = division_.groups();
-        result.first_group = division_.first_of(ranks_.rank());
+    void lay_out(Catalog& result) {
+        first_group_ = division_.first_of(ranks_.rank());
         const std::int64_t end = division_.first_of(ranks_.rank() + 1);
-        result.first_member = division_.offset(result.first_group);
+        result.distribution = {
+            .ranks = ranks_.size(), .first = first_group_, .total = division_.groups(), .traffic = {}};
+        result.first_member = division_.offset(first_group_);
         const std::int64_t members = division_.offset(end) - result.first_member;
         if (members > std::numeric_limits<std::int32_t>::max()) {
             throw error(ErrorKind::too_large, "the groups of this rank's part have ", members,
                         " members, more than 2147483647; use more ranks");
         }
         std::vector<std::int32_t> sizes;
-        for (std::int64_t group = result.first_group; group < end; ++group) {
+        for (std::int64_t group = first_group_; group < end; ++group) {
             sizes.push_back(static_cast<std::int32_t>(division_.size(group)));
         }
-        result.catalog.dimension = particles_.positions.dimension();
-        result.catalog.min_members = min_members_;
+        result.dimension = particles_.positions.dimension();
+        result.min_members = min_members_;
         context_.run([&] {
             context_.memory_tracker()->add(
-                halos::lay_out(result.catalog, GroupSizes(sizes), particles_.velocities.has_value()));
+                halos::lay_out(result, GroupSizes(sizes), particles_.velocities.has_value()));
         });
-        result.catalog.member_array = {};
-        result.members.resize(members);
+        result.member_array.vector<std::int64_t>().resize(members);
     }
 
     /// Puts described groups into this rank's part.
-    void place(const DescribedGroups& described, CatalogPart& result) {
+    void place(const DescribedGroups& described, Catalog& result) {
+        std::vector<std::int64_t>& members = result.member_array.vector<std::int64_t>();
         std::int64_t member = 0;
         for (std::size_t i = 0; i < described.labels.size(); ++i) {
-            const std::int64_t to = described.labels[i] - result.first_group;
+            const std::int64_t to = described.labels[i] - first_group_;
             const std::int64_t count = described.catalog.count[i];
-            std::copy_n(described.members.begin() + member, count, result.members.begin() + result.catalog.offset[to]);
+            std::copy_n(described.members.begin() + member, count, members.begin() + result.offset[to]);
             member += count;
         }
         for_each_field(described.catalog, [&](const CatalogColumn& column, const auto& values) {
             if (halos::follows_from_sizes(column)) {
                 return;
             }
-            auto& all = result.catalog.*std::get<std::remove_cvref_t<decltype(values)> Catalog::*>(column.values);
+            auto& all = result.*std::get<std::remove_cvref_t<decltype(values)> Catalog::*>(column.values);
             const std::int64_t width = widths()(column);
             for (std::int64_t i = 0; i < std::ssize(described.labels); ++i) {
                 std::copy_n(values.begin() + i * width, width,
-                            all.begin() + (described.labels[i] - result.first_group) * width);
+                            all.begin() + (described.labels[i] - first_group_) * width);
             }
         });
     }
@@ -316,37 +317,15 @@ private:
     PointNumbers numbers_;
     halos::PositionFrame frame_;
     LocalGroups local_;
+    std::int64_t first_group_ = 0; ///< of this rank's part
 };
 
 } // namespace
 
-void check_sizes(std::span<const GroupsOfSize> sizes, std::int64_t groups) {
-    std::int64_t all = 0;
-    std::int64_t members = 0;
-    std::int64_t last = std::numeric_limits<std::int64_t>::max();
-    for (const auto& [size, count] : sizes) {
-        std::int64_t of_size = 0;
-        if (size < 1 || count < 1 || size >= last || __builtin_mul_overflow(size, count, &of_size) ||
-            __builtin_add_overflow(members, of_size, &members)) {
-            throw error(ErrorKind::invalid_argument, "groups: sizes has ", count, " groups of size ", size,
-                        size < 1       ? "; every group has at least one member"
-                        : count < 1    ? "; it holds sizes that some group has"
-                        : size >= last ? message(" after those of size ", last, "; sizes decrease")
-                                       : "; all groups have at most 2^63 - 1 members");
-        }
-        all += count;
-        last = size;
-    }
-    if (all != groups) {
-        throw error(ErrorKind::invalid_argument, "groups: sizes are those of ", all, " groups, but there are ", groups,
-                    "; pass sizes and groups of the same result");
-    }
-}
-
-CatalogPart catalog_over_ranks(Ranks& ranks, Context& context, const CatalogOverRanks& call) {
+Catalog catalog_over_ranks(Ranks& ranks, Context& context, const CatalogOverRanks& call) {
     const Particles& particles = call.particles;
     const bool has_types = ranks.any(!particles.types.empty());
-    const auto rows = std::ssize(call.labels);
+    const std::int64_t rows = call.groups.label_array.size();
     std::vector<std::uint8_t> memory_of_types;
     Particles plain;
     ranks.agreed([&] {
@@ -357,9 +336,11 @@ CatalogPart catalog_over_ranks(Ranks& ranks, Context& context, const CatalogOver
         plain = halos::with_plain_types(particles, memory_of_types);
     });
     const GivenIds ids(ranks, call.of_ranks.ids, rows);
-    CatalogPart result;
+    Catalog result;
     DistributedCatalog(ranks, context, call, plain, has_types, ids).run(result);
-    result.catalog.stages = context.take_stages();
+    result.box = call.groups.box;
+    result.lengths = call.groups;
+    result.stages = context.take_stages();
     return result;
 }
 

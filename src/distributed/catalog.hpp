@@ -7,13 +7,10 @@
 // of the members of groups that cross ranks, which are few where ranks own regions.
 #pragma once
 
+#include <kith/catalog.hpp>
 #include <kith/distributed.hpp>
 
 #include "distributed/ranks.hpp"
-
-#include <cstdint>
-#include <span>
-#include <vector>
 
 namespace kith::detail {
 
@@ -21,29 +18,13 @@ class Context;
 
 /// Groups of all ranks and particles of one. Arguments have been checked, and compared with those of the other ranks.
 struct CatalogOverRanks {
-    std::span<const std::int64_t> labels; ///< of this rank's particles
-    std::span<const GroupsOfSize> sizes;
-    std::int64_t groups;
-    const Box& box; ///< in which they were found
+    const FofResult& groups; ///< with 64-bit labels of this rank's particles
     const Particles& particles;
     const CatalogOptions& options;
     const RankOptions& of_ranks;
 };
 
-/// This rank's part of the catalog of all ranks.
-struct CatalogPart {
-    Catalog catalog;                   ///< without members, box and lengths
-    std::vector<std::int64_t> members; ///< numbers of the members of its groups
-    std::int64_t groups = 0;           ///< of all ranks
-    std::int64_t first_group = 0;
-    std::int64_t first_member = 0;
-};
-
-/// Throws invalid_argument unless sizes decrease, each of one member and one group or more, and are those of as many
-/// groups as there are.
-void check_sizes(std::span<const GroupsOfSize> sizes, std::int64_t groups);
-
-/// Collective.
-CatalogPart catalog_over_ranks(Ranks& ranks, Context& context, const CatalogOverRanks& call);
+/// Collective. This rank's part of the catalog of all ranks, with its place among the parts.
+Catalog catalog_over_ranks(Ranks& ranks, Context& context, const CatalogOverRanks& call);
 
 } // namespace kith::detail

@@ -56,11 +56,12 @@ public:
     DistributedGroups(Ranks& ranks, Context& context, const SharedPoints<T>& shared)
         : ranks_(ranks), context_(context), shared_(shared) {}
 
-    /// Fills labels and sizes, and the number of groups in the summary.
-    void run(FofSummary& summary, GroupsOverRanks& groups) {
-        squared_length_ = frame().squared_radius(summary.linking_length);
+    /// Fills labels, sizes, and the number of groups.
+    void run(FofResult& result) {
+        squared_length_ = frame().squared_radius(result.linking_length);
+        std::vector<std::int64_t>& labels = result.label_array.vector<std::int64_t>();
         ranks_.agreed([&] {
-            with_allocation_errors("the labels", [&] { groups.labels.resize(shared_.points.view.count()); });
+            with_allocation_errors("the labels", [&] { labels.resize(shared_.points.view.count()); });
             component_ = Buffer<std::int32_t>(context_.memory_tracker(), shared_.points.view.count());
             if (shared_.points.view.count() > 0) {
                 tree_ = build_plane_tree<T>(context_, shared_.points, {});
@@ -68,11 +69,9 @@ public:
         });
         std::vector<ComponentEntry> links = ranks_.size() > 1 ? fetch_links() : link_alone();
         const ComponentForest forest(ranks_, shared_.ownership, std::move(links));
-        groups.sizes = number_components(ranks_, context_, shared_.ownership, shared_.numbers, component_.span(),
-                                         forest, groups.labels);
-        for (const GroupsOfSize& of_size : groups.sizes) {
-            summary.groups += of_size.groups;
-        }
+        result.sizes =
+            number_components(ranks_, context_, shared_.ownership, shared_.numbers, component_.span(), forest, labels);
+        result.groups = result.sizes.size();
     }
 
 private:
@@ -206,58 +205,54 @@ private:
 
 template <Coordinate T>
 void group_rebalanced(Ranks& ranks, Context& context, const SharedPoints<T>& shared, std::span<const std::int64_t> ids,
-                      const ScalarsView& given_weights, FofSummary& summary, GroupsOverRanks& groups) {
+                      const ScalarsView& given_weights, FofResult& result, std::vector<float>& work) {
     const Rebalanced<T> here(ranks, context, shared, ids, given_weights);
-    DistributedGroups<T>(ranks, context, here.points).run(summary, groups);
-    summary.stages = context.take_stages();
-    groups.work = here.moved.work(seconds_of(summary.stages));
-    std::vector<std::int64_t> labels;
+    DistributedGroups<T>(ranks, context, here.points).run(result);
+    result.stages = context.take_stages();
+    work = here.moved.work(seconds_of(result.stages));
+    std::vector<std::int64_t>& labels = result.label_array.vector<std::int64_t>();
+    std::vector<std::int64_t> moved;
     ranks.agreed([&] {
-        here.ids->restore(groups.labels);
-        labels = std::exchange(groups.labels, std::vector<std::int64_t>(shared.given.count()));
+        here.ids->restore(labels);
+        moved = std::exchange(labels, std::vector<std::int64_t>(shared.given.count()));
     });
-    here.moved.bring_back(std::span<const std::int64_t>(labels), 1, std::span(groups.labels));
+    here.moved.bring_back(std::span<const std::int64_t>(moved), 1, std::span(labels));
 }
 
 } // namespace
 
 template <Coordinate T>
-GroupsOverRanks fof_over_ranks(Ranks& ranks, Context& context, const FofOverRanks& call, FofSummary& summary) {
-    GroupsOverRanks groups;
+void fof_over_ranks(Ranks& ranks, Context& context, const FofOverRanks& call, FofResult& result,
+                    std::vector<float>& work) {
     const FofOptions& options = call.options;
     const GivenIds ids(ranks, call.of_ranks.ids, call.points.count());
     SharedPoints<T> shared = share_frame<T>(ranks, context, call.points, options.box);
     ids.number(shared);
-    resolve_length(ranks, shared, call.length, summary);
+    resolve_length(ranks, shared, call.length, result);
     SharedPhaseSpace<T> in_phase_space;
     if (options.phase_space) {
-        in_phase_space = share_phase_space(ranks, context, shared, options.box, *options.phase_space, summary);
+        in_phase_space = share_phase_space(ranks, context, shared, options.box, *options.phase_space, result);
     }
     SharedPoints<T>& linked = options.phase_space ? in_phase_space.points : shared;
     if (call.of_ranks.rebalance && ranks.size() > 1) {
-        group_rebalanced(ranks, context, linked, ids.given(), call.of_ranks.weights, summary, groups);
-        return groups;
+        group_rebalanced(ranks, context, linked, ids.given(), call.of_ranks.weights, result, work);
+        return;
     }
     ranks.agreed([&] { ids.sort(linked); });
-    DistributedGroups<T>(ranks, context, linked).run(summary, groups);
-    summary.stages = context.take_stages();
-    ranks.agreed([&] { ids.restore(groups.labels); });
-    return groups;
+    DistributedGroups<T>(ranks, context, linked).run(result);
+    result.stages = context.take_stages();
+    ranks.agreed([&] { ids.restore(result.label_array.vector<std::int64_t>()); });
 }
 
-GroupsOverRanks as_over_ranks(Context& context, std::span<const std::int32_t> labels, const GroupSizes& sizes) {
-    GroupsOverRanks groups;
-    with_allocation_errors("the labels", [&] { groups.labels.resize(labels.size()); });
-    context.run([&] {
-        parallel_for(0, std::ssize(labels), 1 << 16, [&](std::int64_t begin, std::int64_t end) {
-            std::copy(labels.begin() + begin, labels.begin() + end, groups.labels.begin() + begin);
-        });
-    });
-    groups.sizes.assign(sizes.runs().begin(), sizes.runs().end());
-    return groups;
+void widen_labels(Context& context, IndexArray& labels) {
+    const IndexArray narrow = std::exchange(labels, {});
+    std::vector<std::int64_t>& wide = labels.vector<std::int64_t>();
+    with_allocation_errors("the labels", [&] { wide.resize(narrow.size()); });
+    context.run(
+        [&] { parallel_each(narrow.size(), 1 << 16, [&](std::int64_t i) { wide[i] = narrow.as_int32()[i]; }); });
 }
 
-template GroupsOverRanks fof_over_ranks<float>(Ranks&, Context&, const FofOverRanks&, FofSummary&);
-template GroupsOverRanks fof_over_ranks<double>(Ranks&, Context&, const FofOverRanks&, FofSummary&);
+template void fof_over_ranks<float>(Ranks&, Context&, const FofOverRanks&, FofResult&, std::vector<float>&);
+template void fof_over_ranks<double>(Ranks&, Context&, const FofOverRanks&, FofResult&, std::vector<float>&);
 
 } // namespace kith::detail

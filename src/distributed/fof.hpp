@@ -2,11 +2,11 @@
 #pragma once
 
 #include <kith/distributed.hpp>
+#include <kith/fof.hpp>
 
 #include "distributed/ranks.hpp"
 
 #include <cstdint>
-#include <span>
 #include <vector>
 
 namespace kith::detail {
@@ -21,18 +21,13 @@ struct FofOverRanks {
     const RankOptions& of_ranks;
 };
 
-/// What ranks find that FofSummary does not hold.
-struct GroupsOverRanks {
-    std::vector<std::int64_t> labels; ///< of this rank's points
-    std::vector<GroupsOfSize> sizes;  ///< of the groups of all ranks, by decreasing size
-    std::vector<float> work;          ///< of this rank's points, if they were rebalanced (RankOptions)
-};
-
-/// Collective. Fills the summary, without its sizes.
+/// Collective. Fills the result with 64-bit labels of this rank's points, and the work of these points if they were
+/// rebalanced (RankOptions).
 template <Coordinate T>
-GroupsOverRanks fof_over_ranks(Ranks& ranks, Context& context, const FofOverRanks& call, FofSummary& summary);
+void fof_over_ranks(Ranks& ranks, Context& context, const FofOverRanks& call, FofResult& result,
+                    std::vector<float>& work);
 
-/// The groups of one process as ranks find them.
-GroupsOverRanks as_over_ranks(Context& context, std::span<const std::int32_t> labels, const GroupSizes& sizes);
+/// Makes 32-bit labels 64 bits wide.
+void widen_labels(Context& context, IndexArray& labels);
 
 } // namespace kith::detail

@@ -6,40 +6,24 @@
 // part.
 #pragma once
 
-#include <kith/distributed.hpp>
+#include <kith/group_sizes.hpp>
 
-#include <algorithm>
 #include <cstdint>
-#include <span>
-#include <vector>
 
 namespace kith::detail {
 
 class GroupDivision {
 public:
-    /// Of the groups with at least min_members members. `sizes` have been checked.
-    GroupDivision(std::span<const GroupsOfSize> sizes, std::int64_t min_members, int ranks) : ranks_(ranks) {
-        for (const GroupsOfSize& of_size : sizes) {
-            if (of_size.size < min_members) {
-                break;
-            }
-            runs_.push_back({of_size.size, groups_, members_});
-            groups_ += of_size.groups;
-            members_ += of_size.groups * of_size.size;
-        }
-    }
+    /// Of the groups with at least min_members members.
+    GroupDivision(const GroupSizes& sizes, std::int64_t min_members, int ranks)
+        : sizes_(sizes), groups_(sizes.of_at_least(min_members)), members_(sizes.members_of_first(groups_)),
+          ranks_(ranks) {}
     [[nodiscard]] std::int64_t groups() const noexcept { return groups_; }
     [[nodiscard]] std::int64_t members() const noexcept { return members_; }
     /// Members of a group.
-    [[nodiscard]] std::int64_t size(std::int64_t group) const { return run_of(group).size; }
+    [[nodiscard]] std::int64_t size(std::int64_t group) const { return sizes_[group]; }
     /// Members of all groups before this one, or of all.
-    [[nodiscard]] std::int64_t offset(std::int64_t group) const {
-        if (group == groups_) {
-            return members_;
-        }
-        const Run& run = run_of(group);
-        return run.first_member + (group - run.first_group) * run.size;
-    }
+    [[nodiscard]] std::int64_t offset(std::int64_t group) const { return sizes_.members_of_first(group); }
     [[nodiscard]] int rank_of(std::int64_t group) const { return static_cast<int>(offset(group) / members_per_rank()); }
     /// The first group of a rank's part; that of the rank after the last is the number of groups.
     [[nodiscard]] std::int64_t first_of(int rank) const {
@@ -57,21 +41,11 @@ public:
     }
 
 private:
-    /// Consecutive groups of one size.
-    struct Run {
-        std::int64_t size;
-        std::int64_t first_group;
-        std::int64_t first_member;
-    };
-
     [[nodiscard]] std::int64_t members_per_rank() const { return (members_ + ranks_ - 1) / ranks_; }
-    [[nodiscard]] const Run& run_of(std::int64_t group) const {
-        return *(std::ranges::upper_bound(runs_, group, {}, &Run::first_group) - 1);
-    }
 
-    std::vector<Run> runs_;
-    std::int64_t groups_ = 0;
-    std::int64_t members_ = 0;
+    const GroupSizes& sizes_;
+    std::int64_t groups_;
+    std::int64_t members_;
     int ranks_;
 };
 

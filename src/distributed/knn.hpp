@@ -3,6 +3,7 @@
 #pragma once
 
 #include <kith/distributed.hpp>
+#include <kith/knn.hpp>
 
 #include "distributed/ranks.hpp"
 
@@ -31,6 +32,6 @@ void knn_over_ranks(Ranks& ranks, Context& context, const KnnOverRanks& call, Kn
 /// Collective. Passes the rows to the visitor.
 template <Coordinate T>
 SearchSummary knn_visit_over_ranks(Ranks& ranks, Context& context, const KnnOverRanks& call,
-                                   const DistributedNeighborVisitor& visitor);
+                                   const NeighborVisitor& visitor);
 
 } // namespace kith::detail

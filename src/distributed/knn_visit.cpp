@@ -55,7 +55,7 @@ public:
         : ranks_(ranks), context_(context), shared_(shared), given_queries_(queries), k_(k), options_(options),
           queries_(share_queries(ranks, context, queries, frame())) {}
 
-    UnresolvedRows run(const DistributedNeighborVisitor& visitor) {
+    UnresolvedRows run(const NeighborVisitor& visitor) {
         GhostPoints<T> ghosts = fetch();
         JoinedPoints sources;
         ranks_.agreed([&] { sources = join_points(context_, shared_, std::move(ghosts)); });
@@ -85,7 +85,7 @@ private:
 
     /// Hands on a block with global numbers, without the queries themselves if they are not wanted.
     void take(const NeighborBlock& block, const JoinedNumbers& numbers, const PointNumbers& query_numbers,
-              const DistributedNeighborVisitor& visitor, UnresolvedCounter<T>* counter) const {
+              const NeighborVisitor& visitor, UnresolvedCounter<T>* counter) const {
         const auto rows = std::ssize(block.query_indices);
         std::vector<std::int64_t> indices;
         std::vector<T> distances;
@@ -110,7 +110,15 @@ private:
                 counter->take_numbered(query_numbers[query], query, row_of_block.data(), k_);
             }
         }
-        visitor({block.query_indices, k_, indices, dtype_of<T>, distances.data()});
+        visitor({block.first,
+                 block.query_indices,
+                 k_,
+                 indices.data(),
+                 IndexType::int64,
+                 distances.data(),
+                 dtype_of<T>,
+                 {},
+                 nullptr});
     }
 
     GhostPoints<T> fetch() {
@@ -153,7 +161,7 @@ private:
 
 template <Coordinate T>
 SearchSummary knn_visit_over_ranks(Ranks& ranks, Context& context, const KnnOverRanks& call,
-                                   const DistributedNeighborVisitor& visitor) {
+                                   const NeighborVisitor& visitor) {
     const GivenIds ids(ranks, call.of_ranks.ids, call.points.count());
     SharedPoints<T> shared = share_frame<T>(ranks, context, call.points, call.options.box);
     ranks.agreed([&] { ids.sort(shared); });
@@ -165,9 +173,7 @@ SearchSummary knn_visit_over_ranks(Ranks& ranks, Context& context, const KnnOver
     return summary;
 }
 
-template SearchSummary knn_visit_over_ranks<float>(Ranks&, Context&, const KnnOverRanks&,
-                                                   const DistributedNeighborVisitor&);
-template SearchSummary knn_visit_over_ranks<double>(Ranks&, Context&, const KnnOverRanks&,
-                                                    const DistributedNeighborVisitor&);
+template SearchSummary knn_visit_over_ranks<float>(Ranks&, Context&, const KnnOverRanks&, const NeighborVisitor&);
+template SearchSummary knn_visit_over_ranks<double>(Ranks&, Context&, const KnnOverRanks&, const NeighborVisitor&);
 
 } // namespace kith::detail

@@ -170,9 +170,9 @@ void label_by_id(Ranks& ranks, const Ownership& ownership, const PointNumbers& n
     }
 }
 
-std::vector<GroupsOfSize> number_components(Ranks& ranks, Context& context, const Ownership& ownership,
-                                            const PointNumbers& numbers, std::span<const std::int32_t> component,
-                                            const ComponentForest& forest, std::span<std::int64_t> labels) {
+GroupSizes number_components(Ranks& ranks, Context& context, const Ownership& ownership, const PointNumbers& numbers,
+                             std::span<const std::int32_t> component, const ComponentForest& forest,
+                             std::span<std::int64_t> labels) {
     const std::int64_t first = ownership.first();
     const auto rows = std::ssize(component);
     std::vector<ComponentEntry> parts; // sizes of components, by their roots
@@ -215,7 +215,7 @@ std::vector<GroupsOfSize> number_components(Ranks& ranks, Context& context, cons
             });
         });
     });
-    return sizes;
+    return GroupSizes(sizes);
 }
 
 } // namespace kith::detail

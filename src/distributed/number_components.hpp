@@ -8,7 +8,7 @@
 // all groups are sorted by size and smallest id instead (sorted_keys.hpp).
 #pragma once
 
-#include <kith/distributed.hpp>
+#include <kith/group_sizes.hpp>
 
 #include "distributed/component_forest.hpp"
 #include "distributed/point_numbers.hpp"
@@ -20,10 +20,10 @@
 
 namespace kith::detail {
 
-/// Fills the labels of this rank's points, and returns the sizes of the groups of all ranks, which decrease.
+/// Fills the labels of this rank's points, and returns the sizes of the groups of all ranks.
 /// component[row] is the smallest row of the component of a row on this rank.
-std::vector<GroupsOfSize> number_components(Ranks& ranks, Context& context, const Ownership& ownership,
-                                            const PointNumbers& numbers, std::span<const std::int32_t> component,
-                                            const ComponentForest& forest, std::span<std::int64_t> labels);
+GroupSizes number_components(Ranks& ranks, Context& context, const Ownership& ownership, const PointNumbers& numbers,
+                             std::span<const std::int32_t> component, const ComponentForest& forest,
+                             std::span<std::int64_t> labels);
 
 } // namespace kith::detail

@@ -62,10 +62,12 @@ public:
         return result;
     }
 
-    [[nodiscard]] std::vector<std::int64_t> counts() {
-        std::vector<std::int64_t> counts;
-        ranks_.agreed([&] { counts = counts_here(); });
-        return counts;
+    [[nodiscard]] RadiusCounts counts() {
+        RadiusCounts result;
+        ranks_.agreed([&] { result.counts = counts_here(); });
+        result.box = resolved_box(frame());
+        result.wrapped_points = frame().outside;
+        return result;
     }
 
 private:
@@ -89,7 +91,7 @@ private:
     }
 
     [[nodiscard]] std::vector<std::int64_t> counts_here() const {
-        std::vector<std::int64_t> counts = radius_count(*sources_.tree, receivers(), radii(), serial_options());
+        std::vector<std::int64_t> counts = radius_count(*sources_.tree, receivers(), radii(), serial_options()).counts;
         for (std::int64_t& count : counts) {
             count -= options_.exclude_self ? 1 : 0;
         }
@@ -197,13 +199,15 @@ RadiusResult radius_over_ranks(Ranks& ranks, Context& context, const RadiusOverR
 }
 
 template <Coordinate T>
-std::vector<std::int64_t> radius_counts_over_ranks(Ranks& ranks, Context& context, const RadiusOverRanks& call) {
-    return DistributedRadius<T>(ranks, context, call).counts();
+RadiusCounts radius_counts_over_ranks(Ranks& ranks, Context& context, const RadiusOverRanks& call) {
+    RadiusCounts result = DistributedRadius<T>(ranks, context, call).counts();
+    result.stages = context.take_stages();
+    return result;
 }
 
 template RadiusResult radius_over_ranks<float>(Ranks&, Context&, const RadiusOverRanks&);
 template RadiusResult radius_over_ranks<double>(Ranks&, Context&, const RadiusOverRanks&);
-template std::vector<std::int64_t> radius_counts_over_ranks<float>(Ranks&, Context&, const RadiusOverRanks&);
-template std::vector<std::int64_t> radius_counts_over_ranks<double>(Ranks&, Context&, const RadiusOverRanks&);
+template RadiusCounts radius_counts_over_ranks<float>(Ranks&, Context&, const RadiusOverRanks&);
+template RadiusCounts radius_counts_over_ranks<double>(Ranks&, Context&, const RadiusOverRanks&);
 
 } // namespace kith::detail

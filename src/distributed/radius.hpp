@@ -2,11 +2,11 @@
 #pragma once
 
 #include <kith/distributed.hpp>
+#include <kith/radius.hpp>
 
 #include "distributed/ranks.hpp"
 
 #include <cstdint>
-#include <vector>
 
 namespace kith::detail {
 
@@ -28,6 +28,6 @@ RadiusResult radius_over_ranks(Ranks& ranks, Context& context, const RadiusOverR
 
 /// Collective. The lengths of these rows.
 template <Coordinate T>
-std::vector<std::int64_t> radius_counts_over_ranks(Ranks& ranks, Context& context, const RadiusOverRanks& call);
+RadiusCounts radius_counts_over_ranks(Ranks& ranks, Context& context, const RadiusOverRanks& call);
 
 } // namespace kith::detail

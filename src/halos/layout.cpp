@@ -21,6 +21,8 @@ struct WithoutColumns {
     Box box;
     ResolvedLengths lengths;
     IndexArray member_array;
+    std::optional<Distribution> distribution;
+    std::int64_t first_member;
     StageReports stages;
 };
 constexpr auto fields = std::count_if(catalog_columns.begin(), catalog_columns.end(),

@@ -22,6 +22,10 @@ void require_rows(std::int64_t found, std::int64_t expected, std::string_view wh
 } // namespace
 
 void require_consistent(const Catalog& catalog, const Snapshot& snapshot) {
+    if (catalog.distribution) {
+        throw error(ErrorKind::invalid_argument, "the catalog is the part of one of ", catalog.distribution->ranks,
+                    " ranks, and files hold that of one process; describe the groups without kith::over()");
+    }
     const auto members = catalog.member_array.size();
     for_each_field(catalog, [&](const CatalogColumn& column, const auto& values) {
         require_rows(std::ssize(values), column.size(catalog.groups, catalog.dimension, !catalog.velocity.empty()),

@@ -1,6 +1,7 @@
 #include "support/context.hpp"
 
 #include "support/fork_join.hpp"
+#include "support/one_process.hpp"
 
 #include <tbb/info.h>
 
@@ -13,6 +14,7 @@ namespace kith::detail {
 namespace {
 
 int arena_size(const Execution& execution) {
+    require_one_process(execution);
     if (execution.threads < 0 || execution.threads > max_threads) {
         throw error(ErrorKind::invalid_argument, of_value(execution.threads), "threads is ", execution.threads,
                     "; it must be from 1 to ", max_threads, ", or 0 for all");

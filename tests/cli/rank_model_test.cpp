@@ -6,6 +6,8 @@
 
 #include <kith/distributed.hpp>
 #include <kith/error.hpp>
+#include <kith/fof.hpp>
+#include <kith/knn.hpp>
 
 #include <gtest/gtest.h>
 
@@ -57,9 +59,11 @@ TEST(RankModel, ModeledVolumesAreNearMeasuredOnes) {
                 const auto rank = static_cast<std::size_t>(ranks.rank());
                 const io::RealArray mine = points_of_block(points, ranks.rank(), blocks);
                 const Box box = Box::periodic(1);
-                neighbors[rank] = knn(ranks, mine.view(), 16, {.box = box, .execution = cpu(1)}).traffic;
+                neighbors[rank] =
+                    knn(mine.view(), 16, {.box = box, .execution = over(ranks, cpu(1))}).distribution->traffic;
                 groups[rank] =
-                    fof(ranks, mine.view(), LinkingLength::relative(0.2), {.box = box, .execution = cpu(1)}).traffic;
+                    fof(mine.view(), LinkingLength::relative(0.2), {.box = box, .execution = over(ranks, cpu(1))})
+                        .distribution->traffic;
             });
             const auto expect_near = [&](const std::vector<Traffic>& traffic, const CallCost& cost, double factor) {
                 double measured = 0;

@@ -51,8 +51,8 @@ RadiusAnswers<T> answers_of(const RadiusRequest<T>& request, Engine engine, Rand
                                           : radius_visit(visitor, tree, request.radii, in_tree);
     answers.visited = visited.rows();
     answers.visited.unresolved = oracle::Unresolved(summary.unresolved);
-    answers.counts = queries ? radius_count(tree, queries->view(), request.radii, in_tree)
-                             : radius_count(tree, request.radii, in_tree);
+    answers.counts = queries ? radius_count(tree, queries->view(), request.radii, in_tree).counts
+                             : radius_count(tree, request.radii, in_tree).counts;
     return answers;
 }
 

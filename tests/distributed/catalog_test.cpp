@@ -4,6 +4,7 @@
 #include "halos/samples.hpp"
 #include "support/cases.hpp"
 
+#include <kith/catalog.hpp>
 #include <kith/distributed.hpp>
 
 #include <gtest/gtest.h>
@@ -21,18 +22,25 @@ namespace {
 
 using test::part_of;
 
+std::vector<std::int64_t>& labels_of(FofResult& groups) {
+    return groups.label_array.vector<std::int64_t>();
+}
+
 /// The groups as fof() over ranks gives them to a rank.
-DistributedFofResult part_of(const FofResult& groups, const Distribution& firsts, int rank) {
-    DistributedFofResult part;
+FofResult part_of(const FofResult& groups, const RankFirsts& firsts, int rank) {
+    FofResult part;
     const auto i = static_cast<std::size_t>(rank);
-    part.labels.assign(groups.labels().begin() + firsts[i], groups.labels().begin() + firsts[i + 1]);
+    part.label_array.vector<std::int64_t>().assign(groups.labels().begin() + firsts[i],
+                                                   groups.labels().begin() + firsts[i + 1]);
     part.groups = groups.groups;
     part.box = groups.box;
-    part.sizes.assign(groups.sizes.runs().begin(), groups.sizes.runs().end());
+    part.sizes = groups.sizes;
+    part.distribution = {
+        .ranks = static_cast<int>(firsts.size()) - 1, .first = firsts[i], .total = firsts.back(), .traffic = {}};
     return part;
 }
 
-Particles part_of(const Particles& particles, const Distribution& firsts, int rank) {
+Particles part_of(const Particles& particles, const RankFirsts& firsts, int rank) {
     Particles part{part_of(particles.positions, firsts, rank)};
     const auto first = firsts[static_cast<std::size_t>(rank)];
     const auto count = static_cast<std::size_t>(part.positions.count());
@@ -51,17 +59,18 @@ Particles part_of(const Particles& particles, const Distribution& firsts, int ra
 }
 
 /// Appends the part of the next rank to a catalog that starts empty.
-void append(const DistributedCatalogResult& part, Catalog& all) {
-    EXPECT_EQ(part.first_group, all.groups);
+void append(const Catalog& part, Catalog& all) {
+    EXPECT_EQ(part.distribution->first, all.groups);
     EXPECT_EQ(part.first_member, all.member_array.size());
-    EXPECT_TRUE(part.catalog.member_array.empty());
-    all.groups += part.catalog.groups;
-    all.dimension = part.catalog.dimension;
-    all.min_members = part.catalog.min_members;
+    all.groups += part.groups;
+    all.dimension = part.dimension;
+    all.min_members = part.min_members;
     std::vector<std::int32_t>& members = all.member_array.vector<std::int32_t>();
-    members.insert(members.end(), part.members.begin(), part.members.end());
+    for (const std::int64_t member : part.members64()) {
+        members.push_back(static_cast<std::int32_t>(member));
+    }
     for_each_field(all, [&]<class T>(const CatalogColumn& column, std::vector<T>& values) {
-        const auto& added = part.catalog.*std::get<std::vector<T> Catalog::*>(column.values);
+        const auto& added = part.*std::get<std::vector<T> Catalog::*>(column.values);
         for (const T value : added) {
             values.push_back(column.field == "offset" ? value + static_cast<T>(part.first_member) : value);
         }
@@ -69,21 +78,21 @@ void append(const DistributedCatalogResult& part, Catalog& all) {
 }
 
 testing::AssertionResult same_as_serial(const FofResult& groups, const Particles& particles, std::int64_t min_members,
-                                        const Distribution& firsts, std::int64_t* bytes = nullptr) {
+                                        const RankFirsts& firsts, std::int64_t* bytes = nullptr) {
     const Catalog serial = catalog(groups, particles, {.min_members = min_members});
     const int size = static_cast<int>(firsts.size()) - 1;
-    std::vector<DistributedCatalogResult> parts(static_cast<std::size_t>(size));
+    std::vector<Catalog> parts(static_cast<std::size_t>(size));
     run_ranks(size, [&](Communicator& ranks) {
         parts[static_cast<std::size_t>(ranks.rank())] =
-            catalog(ranks, part_of(groups, firsts, ranks.rank()), part_of(particles, firsts, ranks.rank()),
-                    {.min_members = min_members, .execution = cpu(1)});
+            catalog(part_of(groups, firsts, ranks.rank()), part_of(particles, firsts, ranks.rank()),
+                    {.min_members = min_members, .execution = over(ranks, cpu(1))});
     });
     Catalog all;
-    for (const DistributedCatalogResult& part : parts) {
+    for (const Catalog& part : parts) {
         append(part, all);
-        EXPECT_EQ(part.groups, serial.groups);
+        EXPECT_EQ(part.distribution->total, serial.groups);
         if (bytes != nullptr) {
-            *bytes += part.traffic.bytes_sent;
+            *bytes += part.distribution->traffic.bytes_sent;
         }
     }
     if (all.member_array != serial.member_array) {
@@ -140,19 +149,20 @@ TEST_F(CatalogOverRanksIn3D, OfGroupsFoundOverTheSameRanks) {
     const PointsView points(slabs, 3);
     const Catalog serial = catalog(fof(points, length, options), {points, points}, {.min_members = 5});
     ASSERT_GT(serial.groups, 3);
-    const Distribution firsts = evenly(set.count(), 5);
-    std::vector<DistributedCatalogResult> parts(5);
+    const RankFirsts firsts = evenly(set.count(), 5);
+    std::vector<Catalog> parts(5);
     run_ranks(5, [&](Communicator& ranks) {
         const PointsView mine = part_of(points, firsts, ranks.rank());
         parts[static_cast<std::size_t>(ranks.rank())] =
-            catalog(ranks, fof(ranks, mine, length, options), {mine, mine}, {.min_members = 5, .execution = cpu(1)});
+            catalog(fof(mine, length, over_ranks(ranks, options)), {mine, mine},
+                    {.min_members = 5, .execution = over(ranks, cpu(1))});
     });
     Catalog all;
-    for (const DistributedCatalogResult& part : parts) {
+    for (const Catalog& part : parts) {
         append(part, all);
     }
-    EXPECT_EQ(parts[1].catalog.box, serial.box);
-    EXPECT_EQ(parts[1].catalog.lengths.linking_length, serial.lengths.linking_length);
+    EXPECT_EQ(parts[1].box, serial.box);
+    EXPECT_EQ(parts[1].lengths.linking_length, serial.lengths.linking_length);
     EXPECT_EQ(all.member_array, serial.member_array);
     EXPECT_TRUE(same_values(all, serial));
 }
@@ -202,18 +212,18 @@ TEST_F(CatalogOverRanksIn3D, NothingToDescribe) {
 
 TEST_F(CatalogOverRanksIn3D, ErrorsAreThoseOfAllRanks) {
     const Sample<float> points = sample<float>({40, 30, 20}, 3, 305);
-    const Distribution firsts = evenly(90, 3);
+    const RankFirsts firsts = evenly(90, 3);
     run_ranks(3, [&](Communicator& ranks) {
         const bool is_one = ranks.rank() == 1;
-        const DistributedFofResult groups = part_of(points.groups, firsts, ranks.rank());
+        const FofResult groups = part_of(points.groups, firsts, ranks.rank());
         const Particles particles = part_of(points.everything(), firsts, ranks.rank());
         const auto refuses = [&](const std::vector<std::string>& words, const auto& change,
                                  const CatalogOptions& options = {}) {
-            DistributedFofResult changed_groups = groups;
+            FofResult changed_groups = groups;
             Particles changed = particles;
             change(changed_groups, changed);
             EXPECT_TRUE(is_refused(ErrorKind::invalid_argument, words,
-                                   [&] { (void)catalog(ranks, changed_groups, changed, options); }));
+                                   [&] { (void)catalog(changed_groups, changed, over_ranks(ranks, options)); }));
         };
         std::vector<float> masses(30, 1);
         masses[7] = is_one ? -1.0F : 1.0F;
@@ -228,25 +238,20 @@ TEST_F(CatalogOverRanksIn3D, ErrorsAreThoseOfAllRanks) {
         refuses({"rank 1", "positions: 29 rows for 30 labels"},
                 [&](auto&, Particles& all) { all.positions = is_one ? all.positions.subview(0, 29) : all.positions; });
         refuses({"rank 1", "row 3 has label 9"},
-                [&](DistributedFofResult& all, auto&) { all.labels[3] = is_one ? 9 : all.labels[3]; });
-        refuses({"sizes of groups", "those on rank 1 are not those on rank 0"}, [&](DistributedFofResult& all, auto&) {
-            all.sizes[0].size += is_one ? 1 : 0; // as many sizes
+                [&](FofResult& all, auto&) { labels_of(all)[3] = is_one ? 9 : labels_of(all)[3]; });
+        refuses({"sizes of groups", "those on rank 1 are not those on rank 0"}, [&](FofResult& all, auto&) {
+            all.sizes = GroupSizes(is_one ? std::vector{51, 20, 20} : std::vector{50, 20, 20});
         });
-        refuses({"rank 1", "2 groups of size 20 after those of size 20", "decrease"},
-                [&](DistributedFofResult& all, auto&) {
-                    if (is_one) {
-                        all.sizes.push_back({20, 2});
-                    }
-                });
-        refuses({"rank 0", "1 groups of size 0", "at least one member"},
-                [&](DistributedFofResult& all, auto&) { all.sizes.back().size = 0; });
+        refuses({"found over 2 ranks", "described over 3"},
+                [&](FofResult& all, auto&) { all.distribution->ranks = 2; });
+        refuses({"found by one process", "described over 3"}, [&](FofResult& all, auto&) { all.distribution.reset(); });
         refuses({"rank 0", "sizes are those of 3 groups, but there are 4"},
-                [&](DistributedFofResult& all, auto&) { all.groups = 4; });
+                [&](FofResult& all, auto&) { all.groups = 4; });
         refuses({"89 points", "90 members"},
-                [&](DistributedFofResult& all, auto&) { all.labels[3] = is_one ? -1 : all.labels[3]; },
+                [&](FofResult& all, auto&) { labels_of(all)[3] = is_one ? -1 : labels_of(all)[3]; },
                 {.min_members = 1});
         refuses({"group 2 has size 20 but"},
-                [&](DistributedFofResult& all, auto&) { std::ranges::replace(all.labels, 1, 2); });
+                [&](FofResult& all, auto&) { std::ranges::replace(labels_of(all), 1, 2); });
     });
 }
 

@@ -4,6 +4,7 @@
 
 #include "support/point_sets.hpp"
 
+#include <kith/distributed.hpp>
 #include <kith/points.hpp>
 
 #include <algorithm>
@@ -14,6 +15,13 @@
 namespace kith::test {
 
 inline constexpr int rank_counts[] = {1, 2, 3, 4, 5, 7, 8};
+
+/// The options of a call, with its execution over ranks.
+template <class Options>
+Options over_ranks(Communicator& ranks, Options options, const RankOptions& rank_options = {}) {
+    options.execution = over(ranks, options.execution, rank_options);
+    return options;
+}
 
 /// The same points in the order of their first coordinate, so that ranks own slabs.
 template <class T>
@@ -30,11 +38,11 @@ std::vector<T> along_the_first_axis(const std::vector<T>& points, int dimension)
 }
 
 /// Where the points of each rank start, and the number of all.
-using Distribution = std::vector<std::int64_t>;
+using RankFirsts = std::vector<std::int64_t>;
 
 /// About as many on each rank.
-inline Distribution evenly(std::int64_t count, int ranks) {
-    Distribution firsts;
+inline RankFirsts evenly(std::int64_t count, int ranks) {
+    RankFirsts firsts;
     for (int rank = 0; rank <= ranks; ++rank) {
         firsts.push_back(count * rank / ranks);
     }
@@ -42,8 +50,8 @@ inline Distribution evenly(std::int64_t count, int ranks) {
 }
 
 /// All on one rank.
-inline Distribution all_on(int owner, std::int64_t count, int ranks) {
-    Distribution firsts;
+inline RankFirsts all_on(int owner, std::int64_t count, int ranks) {
+    RankFirsts firsts;
     for (int rank = 0; rank <= ranks; ++rank) {
         firsts.push_back(rank <= owner ? 0 : count);
     }
@@ -51,8 +59,8 @@ inline Distribution all_on(int owner, std::int64_t count, int ranks) {
 }
 
 /// One on rank 0, two on rank 1, none on rank 2, ..., the rest on the last.
-inline Distribution unevenly(std::int64_t count, int ranks) {
-    Distribution firsts{0};
+inline RankFirsts unevenly(std::int64_t count, int ranks) {
+    RankFirsts firsts{0};
     for (int rank = 0; rank < ranks; ++rank) {
         const std::int64_t mine = rank == ranks - 1 ? count : (rank + 1) % 3;
         firsts.push_back(std::min(count, firsts.back() + mine));
@@ -60,7 +68,7 @@ inline Distribution unevenly(std::int64_t count, int ranks) {
     return firsts;
 }
 
-inline Distribution drawn_distribution(std::int64_t count, int ranks, Random& draw) {
+inline RankFirsts drawn_distribution(std::int64_t count, int ranks, Random& draw) {
     switch (draw.integer(4)) {
     case 0:
         return all_on(static_cast<int>(draw.integer(ranks)), count, ranks);
@@ -80,7 +88,7 @@ inline std::vector<float> weights_for(std::int64_t count) {
     return weights;
 }
 
-inline PointsView part_of(const PointsView& points, const Distribution& firsts, int rank) {
+inline PointsView part_of(const PointsView& points, const RankFirsts& firsts, int rank) {
     const auto i = static_cast<std::size_t>(rank);
     return points.subview(firsts[i], firsts[i + 1] - firsts[i]);
 }

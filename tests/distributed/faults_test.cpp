@@ -2,6 +2,7 @@
 #include "distributed/distributions.hpp"
 #include "support/cases.hpp"
 
+#include <kith/catalog.hpp>
 #include <kith/distributed.hpp>
 
 #include <gtest/gtest.h>
@@ -68,12 +69,12 @@ struct Answers {
 
 Answers answers_of(Communicator& ranks, const PointsView& mine, const Execution& execution = cpu(1)) {
     Answers answers;
-    const DistributedKnnResult rows = knn(ranks, mine, 4, {.execution = execution});
-    answers.neighbors.assign(rows.neighbors.indices64().begin(), rows.neighbors.indices64().end());
-    answers.counts = radius_count(ranks, mine, 0.1, {.execution = execution}).counts;
-    const DistributedFofResult groups = fof(ranks, mine, LinkingLength::absolute(0.1), {.execution = execution});
-    answers.labels = groups.labels;
-    answers.centers = catalog(ranks, groups, {mine}, {.min_members = 2, .execution = execution}).catalog.center;
+    const KnnResult rows = knn(mine, 4, {.execution = over(ranks, execution)});
+    answers.neighbors.assign(rows.indices64().begin(), rows.indices64().end());
+    answers.counts = radius_count(mine, 0.1, {.execution = over(ranks, execution)}).counts;
+    const FofResult groups = fof(mine, LinkingLength::absolute(0.1), {.execution = over(ranks, execution)});
+    answers.labels.assign(groups.labels64().begin(), groups.labels64().end());
+    answers.centers = catalog(groups, {mine}, {.min_members = 2, .execution = over(ranks, execution)}).center;
     return answers;
 }
 
@@ -152,13 +153,13 @@ struct OwnError : std::runtime_error {
 TEST_F(Faults, ExceptionsOfVisitorsKeepTheirTypeOnTheirRank) {
     run_ranks(size, [&](Communicator& ranks) {
         for (int failing = 0; failing < size; ++failing) { // and the ranks can go on
-            const auto visit = [&](const DistributedNeighborBlock&) {
+            const auto visit = [&](const NeighborBlock&) {
                 if (ranks.rank() == failing) {
                     throw OwnError("mine");
                 }
             };
             try {
-                knn_visit(ranks, visit, part(ranks.rank()), 3, {.execution = cpu(1)});
+                knn_visit(visit, part(ranks.rank()), 3, {.execution = over(ranks, cpu(1))});
                 ADD_FAILURE() << "nothing was thrown";
             } catch (const OwnError& error) {
                 EXPECT_EQ(ranks.rank(), failing);
@@ -175,12 +176,12 @@ TEST_F(Faults, ExceptionsOfVisitorsKeepTheirTypeOnTheirRank) {
     for (int failing = 0; failing < size; ++failing) {
         EXPECT_THROW(run_ranks(size,
                                [&](Communicator& ranks) {
-                                   const auto visit = [&](const DistributedNeighborBlock&) {
+                                   const auto visit = [&](const NeighborBlock&) {
                                        if (ranks.rank() == failing) {
                                            throw OwnError("mine");
                                        }
                                    };
-                                   knn_visit(ranks, visit, part(ranks.rank()), 3, {.execution = cpu(1)});
+                                   knn_visit(visit, part(ranks.rank()), 3, {.execution = over(ranks, cpu(1))});
                                }),
                      OwnError);
     }
@@ -189,24 +190,26 @@ TEST_F(Faults, ExceptionsOfVisitorsKeepTheirTypeOnTheirRank) {
 TEST_F(Faults, ErrorsOfVisitorsKeepTheirKind) {
     run_ranks(size, [&](Communicator& ranks) {
         EXPECT_TRUE(is_refused(ErrorKind::file, {"rank 1: the disk is full"}, [&] {
-            const auto visit = [&](const DistributedNeighborBlock&) {
+            const auto visit = [&](const NeighborBlock&) {
                 if (ranks.rank() == 1) {
                     throw Error(ErrorKind::file, "the disk is full");
                 }
             };
-            knn_visit(ranks, visit, part(ranks.rank()), 3, {.execution = cpu(1)});
+            knn_visit(visit, part(ranks.rank()), 3, {.execution = over(ranks, cpu(1))});
         }));
     });
 }
 
 TEST_F(Faults, ASingleRankThrowsWhatItsVisitorThrew) {
-    const auto visits = [&](const DistributedNeighborVisitor& visit) {
-        run_ranks(1, [&](Communicator& ranks) { knn_visit(ranks, visit, {points, 3}, 3); });
+    const auto visits = [&](const NeighborVisitor& visit) {
+        run_ranks(1,
+                  [&](Communicator& ranks) { knn_visit(visit, PointsView(points, 3), 3, {.execution = over(ranks)}); });
     };
-    EXPECT_THROW(visits([](const DistributedNeighborBlock&) { throw OwnError("mine"); }), OwnError);
+    EXPECT_THROW(visits([](const NeighborBlock&) { throw OwnError("mine"); }), OwnError);
     EXPECT_TRUE(is_refused(ErrorKind::canceled, {"canceled during the stage"}, [&] {
         run_ranks(1, [&](Communicator& ranks) {
-            (void)knn(ranks, {points, 3}, 3, {.execution = cpu(1, [](std::string_view, double) { return false; })});
+            (void)knn(PointsView(points, 3), 3,
+                      {.execution = over(ranks, cpu(1, [](std::string_view, double) { return false; }))});
         });
     }));
 }

@@ -25,7 +25,7 @@ namespace {
 using test::part_of;
 
 /// The options of a rank: with its own velocities and masses.
-FofOptions part_of(FofOptions options, const Distribution& firsts, int rank) {
+FofOptions part_of(FofOptions options, const RankFirsts& firsts, int rank) {
     if (options.phase_space) {
         options.phase_space->velocities = test::part_of(options.phase_space->velocities, firsts, rank);
         if (options.phase_space->masses) {
@@ -40,7 +40,7 @@ FofOptions part_of(FofOptions options, const Distribution& firsts, int rank) {
 
 /// Finds groups over ranks and holds every rank's labels, and the numbers of groups, against those of one process.
 testing::AssertionResult same_as_serial(const PointsView& points, const LinkingLength& length, FofOptions options,
-                                        const Distribution& firsts, bool rebalance = false) {
+                                        const RankFirsts& firsts, bool rebalance = false) {
     const FofResult serial = fof(points, length, options);
     options.execution = cpu(1);
     std::mutex failing;
@@ -48,20 +48,21 @@ testing::AssertionResult same_as_serial(const PointsView& points, const LinkingL
     run_ranks(static_cast<int>(firsts.size()) - 1, [&](Communicator& ranks) {
         const PointsView mine = part_of(points, firsts, ranks.rank());
         const std::vector<float> weights = weights_for(mine.count());
-        const DistributedFofResult found = fof(ranks, mine, length, part_of(options, firsts, ranks.rank()),
-                                               {.rebalance = rebalance, .weights = weights});
+        const FofResult found = fof(
+            mine, length,
+            over_ranks(ranks, part_of(options, firsts, ranks.rank()), {.rebalance = rebalance, .weights = weights}));
         const auto rank = static_cast<std::size_t>(ranks.rank());
         const auto of_rank =
-            std::span(serial.labels()).subspan(static_cast<std::size_t>(firsts[rank]), found.labels.size());
-        const auto differs = std::ranges::mismatch(found.labels, of_rank);
+            std::span(serial.labels()).subspan(static_cast<std::size_t>(firsts[rank]), found.labels64().size());
+        const auto differs = std::ranges::mismatch(found.labels64(), of_rank);
         const std::lock_guard lock(failing);
-        if (static_cast<std::int64_t>(found.labels.size()) != firsts[rank + 1] - firsts[rank]) {
-            result = testing::AssertionFailure() << "rank " << rank << " has " << found.labels.size() << " labels";
-        } else if (differs.in1 != found.labels.end()) {
+        if (static_cast<std::int64_t>(found.labels64().size()) != firsts[rank + 1] - firsts[rank]) {
+            result = testing::AssertionFailure() << "rank " << rank << " has " << found.labels64().size() << " labels";
+        } else if (differs.in1 != found.labels64().end()) {
             result = testing::AssertionFailure()
-                     << "rank " << rank << " of " << ranks.size() << ": row " << differs.in1 - found.labels.begin()
+                     << "rank " << rank << " of " << ranks.size() << ": row " << differs.in1 - found.labels64().begin()
                      << " has label " << *differs.in1 << ", not " << *differs.in2;
-        } else if (found.groups != serial.groups || GroupSizes(found.sizes) != serial.sizes ||
+        } else if (found.groups != serial.groups || found.sizes != serial.sizes ||
                    found.groups_of_at_least(3) != serial.groups_of_at_least(3)) {
             result = testing::AssertionFailure()
                      << "rank " << rank << " of " << ranks.size() << " counts " << found.groups << " groups, not "
@@ -161,8 +162,8 @@ TEST_F(FofOverRanksIn3D, OfEveryNumberOfRanks) {
         const std::vector<float> slabs = along_the_first_axis(set.coordinates, 3);
         for (const std::vector<float>* points : {&set.coordinates, &slabs}) {
             for (const int ranks : rank_counts) {
-                for (const Distribution& firsts : {evenly(set.count(), ranks), all_on(ranks / 2, set.count(), ranks),
-                                                   unevenly(set.count(), ranks)}) {
+                for (const RankFirsts& firsts : {evenly(set.count(), ranks), all_on(ranks / 2, set.count(), ranks),
+                                                 unevenly(set.count(), ranks)}) {
                     EXPECT_TRUE(same_as_serial({*points, 3}, LinkingLength::relative(0.4),
                                                {.box = Box::periodic(2 * set.extent() + 1)}, firsts))
                         << name;
@@ -175,7 +176,7 @@ TEST_F(FofOverRanksIn3D, OfEveryNumberOfRanks) {
 /// Filaments far from each other, of three points for each owner: the i-th segment of one belongs to rank owners[i].
 void expect_filaments(const std::vector<std::vector<int>>& filaments, int ranks) {
     std::vector<float> points;
-    Distribution firsts{0};
+    RankFirsts firsts{0};
     for (int rank = 0; rank < ranks; ++rank) {
         for (std::size_t line = 0; line < filaments.size(); ++line) {
             for (std::size_t i = 0; i < filaments[line].size(); ++i) {
@@ -237,11 +238,10 @@ TEST_F(FofOverRanksIn3D, ALongWayThroughRanksTakesFewMessages) {
         }
     }
     run_ranks(ranks, [&](Communicator& communicator) {
-        const DistributedFofResult found =
-            fof(communicator, part_of({points, 3}, evenly(count, ranks), communicator.rank()),
-                LinkingLength::absolute(1), {.execution = cpu(1)});
+        const FofResult found = fof(part_of({points, 3}, evenly(count, ranks), communicator.rank()),
+                                    LinkingLength::absolute(1), {.execution = over(communicator, cpu(1))});
         EXPECT_EQ(found.groups, 1);
-        EXPECT_LT(found.traffic.messages_sent, 300);
+        EXPECT_LT(found.distribution->traffic.messages_sent, 300);
     });
 }
 
@@ -256,11 +256,11 @@ TEST_F(FofOverRanksIn3D, OfCoincidentPointsFewTravel) {
     constexpr std::int64_t count = 20000;
     const std::vector<float> points(3 * count, 0.25F);
     run_ranks(4, [&](Communicator& ranks) {
-        const DistributedFofResult found = fof(ranks, part_of({points, 3}, evenly(count, 4), ranks.rank()),
-                                               LinkingLength::absolute(0), {.execution = cpu(1)});
+        const FofResult found = fof(part_of({points, 3}, evenly(count, 4), ranks.rank()), LinkingLength::absolute(0),
+                                    {.execution = over(ranks, cpu(1))});
         EXPECT_EQ(found.groups, 1);
-        EXPECT_EQ(found.sizes.front().size, count);
-        EXPECT_LT(found.traffic.bytes_received, 200000);
+        EXPECT_EQ(found.sizes.front(), count);
+        EXPECT_LT(found.distribution->traffic.bytes_received, 200000);
     });
 }
 
@@ -269,15 +269,15 @@ TEST_F(FofOverRanksIn3D, ThreadsOfARankNumberGroupsTogether) {
     const std::vector<float> points = uniform_points<float>(count, 3, 0, 1, 96);
     for (const double b : {0.05, 0.6}) {
         const FofResult serial = fof(PointsView(points, 3), LinkingLength::relative(b));
-        const Distribution firsts = evenly(count, 2);
+        const RankFirsts firsts = evenly(count, 2);
         run_ranks(2, [&](Communicator& ranks) {
-            const DistributedFofResult found = fof(ranks, part_of({points, 3}, firsts, ranks.rank()),
-                                                   LinkingLength::relative(b), {.execution = cpu(3)});
+            const FofResult found = fof(part_of({points, 3}, firsts, ranks.rank()), LinkingLength::relative(b),
+                                        {.execution = over(ranks, cpu(3))});
             EXPECT_EQ(found.groups, serial.groups);
             EXPECT_TRUE(std::ranges::equal(
-                found.labels, std::span(serial.labels())
-                                  .subspan(static_cast<std::size_t>(firsts[static_cast<std::size_t>(ranks.rank())]),
-                                           found.labels.size())));
+                found.labels64(), std::span(serial.labels())
+                                      .subspan(static_cast<std::size_t>(firsts[static_cast<std::size_t>(ranks.rank())]),
+                                               found.labels64().size())));
         });
     }
 }
@@ -306,11 +306,11 @@ TEST_F(FofOverRanksIn3D, ARankUsesNoMoreThreadsThanItIsGiven) {
         options.phase_space = PhaseSpace{PointsView(points, 3), VelocityLength::sigmas(0.001), ScalarsView(masses)};
     }
     run_ranks(2, [&](Communicator& ranks) {
-        const Distribution firsts = evenly(count, 2);
+        const RankFirsts firsts = evenly(count, 2);
         for (const bool rebalance : {false, true}) {
             const Helpers helpers;
-            (void)fof(ranks, part_of({points, 3}, firsts, ranks.rank()), LinkingLength::absolute(0.001),
-                      part_of(options, firsts, ranks.rank()), {.rebalance = rebalance});
+            (void)fof(part_of({points, 3}, firsts, ranks.rank()), LinkingLength::absolute(0.001),
+                      over_ranks(ranks, part_of(options, firsts, ranks.rank()), {.rebalance = rebalance}));
             EXPECT_EQ(helpers.count(), 0) << (rebalance ? "rebalanced" : "as they are");
         }
     });
@@ -318,26 +318,26 @@ TEST_F(FofOverRanksIn3D, ARankUsesNoMoreThreadsThanItIsGiven) {
 
 TEST_F(FofOverRanksIn3D, ErrorsAreThoseOfAllRanks) {
     std::vector<float> points = uniform_points<float>(100, 3, 0, 1, 93);
-    const Distribution firsts = evenly(100, 4);
+    const RankFirsts firsts = evenly(100, 4);
     run_ranks(4, [&](Communicator& ranks) {
         const PointsView mine = part_of({points, 3}, firsts, ranks.rank());
         const double b = ranks.rank() == 1 ? 0.3 : 0.2;
         EXPECT_TRUE(is_refused(ErrorKind::invalid_argument, {"rank 1", "0.3", "0.2"},
-                               [&] { (void)fof(ranks, mine, LinkingLength::relative(b)); }));
+                               [&] { (void)fof(mine, LinkingLength::relative(b), {.execution = over(ranks)}); }));
         EXPECT_TRUE(is_refused(ErrorKind::invalid_argument, {"linking length", "-1"},
-                               [&] { (void)fof(ranks, mine, LinkingLength::absolute(-1)); }));
+                               [&] { (void)fof(mine, LinkingLength::absolute(-1), {.execution = over(ranks)}); }));
     });
     points[3 * 60 + 2] = -1e34F; // on rank 2, beside which the length vanishes
     run_ranks(4, [&](Communicator& ranks) {
         const PointsView mine = part_of({points, 3}, firsts, ranks.rank());
         EXPECT_TRUE(is_refused(ErrorKind::invalid_argument, {"coordinate 2 of point 60"},
-                               [&] { (void)fof(ranks, mine, LinkingLength::absolute(1e-3)); }));
+                               [&] { (void)fof(mine, LinkingLength::absolute(1e-3), {.execution = over(ranks)}); }));
     });
     points[3 * 60 + 2] = std::numeric_limits<float>::infinity();
     run_ranks(4, [&](Communicator& ranks) {
         const PointsView mine = part_of({points, 3}, firsts, ranks.rank());
         EXPECT_TRUE(is_refused(ErrorKind::invalid_points, {"rank 2", "point 10 has +infinity as coordinate 2"},
-                               [&] { (void)fof(ranks, mine, LinkingLength::absolute(1e-3)); }));
+                               [&] { (void)fof(mine, LinkingLength::absolute(1e-3), {.execution = over(ranks)}); }));
     });
 }
 
@@ -346,7 +346,7 @@ TEST_F(FofOverRanksIn3D, ErrorsInPhaseSpaceAreThoseOfAllRanks) {
         GTEST_SKIP() << "dimension 6 is not built";
     }
     const std::vector<float> points = uniform_points<float>(100, 3, 0, 1, 94);
-    const Distribution firsts = evenly(100, 4);
+    const RankFirsts firsts = evenly(100, 4);
     const auto refuses = [&](ErrorKind kind, const std::vector<std::string>& words,
                              const std::vector<float>& velocities, const VelocityLength& psi,
                              const std::vector<float>& masses, double length = 0.1) {
@@ -355,7 +355,8 @@ TEST_F(FofOverRanksIn3D, ErrorsInPhaseSpaceAreThoseOfAllRanks) {
             options.phase_space = PhaseSpace{PointsView(velocities, 3), psi, ScalarsView(masses)};
             options = part_of(options, firsts, ranks.rank());
             EXPECT_TRUE(is_refused(kind, words, [&] {
-                (void)fof(ranks, part_of({points, 3}, firsts, ranks.rank()), LinkingLength::absolute(length), options);
+                (void)fof(part_of({points, 3}, firsts, ranks.rank()), LinkingLength::absolute(length),
+                          over_ranks(ranks, options));
             }));
         });
     };

@@ -34,7 +34,7 @@ std::vector<Particle> particles(std::int64_t count) {
 }
 
 template <class T>
-std::span<const T> of_rank(const std::vector<T>& all, const Distribution& firsts, int rank) {
+std::span<const T> of_rank(const std::vector<T>& all, const RankFirsts& firsts, int rank) {
     const auto first = static_cast<std::size_t>(firsts[static_cast<std::size_t>(rank)]);
     return std::span(all).subspan(first, static_cast<std::size_t>(firsts[static_cast<std::size_t>(rank) + 1]) - first);
 }
@@ -43,7 +43,7 @@ TEST(Gathered, AreTheRowsOfAllRanks) {
     constexpr std::int64_t count = 200;
     const std::vector<Particle> all = particles(count);
     for (const int ranks : {1, 2, 3, 5}) {
-        for (const Distribution& firsts :
+        for (const RankFirsts& firsts :
              {evenly(count, ranks), all_on(ranks - 1, count, ranks), unevenly(count, ranks)}) {
             run_ranks(ranks, [&](Communicator& communicator) {
                 const auto mine = of_rank(all, firsts, communicator.rank());
@@ -78,7 +78,7 @@ TEST(Gathered, ByIds) {
         ids[i] = (i * 77 % count) * 1000003; // any order; unique
     }
     for (const int ranks : {1, 2, 4}) {
-        const Distribution firsts = evenly(count, ranks);
+        const RankFirsts firsts = evenly(count, ranks);
         run_ranks(ranks, [&](Communicator& communicator) {
             const int rank = communicator.rank();
             std::vector<std::int64_t> wanted(ids.rbegin(), ids.rend());
@@ -102,13 +102,13 @@ class GatheredNeighbors : public NeedsDimension<3> {};
 TEST_F(GatheredNeighbors, HaveTheMassesOfOneProcess) {
     const std::vector<float> points = along_the_first_axis(uniform_points<float>(240, 3, 0, 1, 5), 3);
     const std::vector<double> masses = uniform_points<double>(240, 1, 1, 2, 6);
-    const Distribution firsts = evenly(240, 3);
+    const RankFirsts firsts = evenly(240, 3);
     const KnnResult serial = knn(PointsView(points, 3), 6);
     run_ranks(3, [&](Communicator& ranks) {
-        const auto near = knn(ranks, part_of(PointsView(points, 3), firsts, ranks.rank()), 6, {.execution = cpu(1)});
-        const std::vector<double> found =
-            gather(ranks, near.neighbors.indices64(), of_rank(masses, firsts, ranks.rank()));
-        const auto first = static_cast<std::size_t>(6 * near.first_query);
+        const auto near =
+            knn(part_of(PointsView(points, 3), firsts, ranks.rank()), 6, {.execution = over(ranks, cpu(1))});
+        const std::vector<double> found = gather(ranks, near.indices64(), of_rank(masses, firsts, ranks.rank()));
+        const auto first = static_cast<std::size_t>(6 * near.distribution->first);
         for (std::size_t i = 0; i < found.size(); ++i) {
             ASSERT_EQ(found[i], masses[static_cast<std::size_t>(serial.indices()[first + i])]);
         }
@@ -116,7 +116,7 @@ TEST_F(GatheredNeighbors, HaveTheMassesOfOneProcess) {
 }
 
 TEST(RanksAndRows, OfGlobalIndices) {
-    const Distribution firsts{0, 3, 3, 10};
+    const RankFirsts firsts{0, 3, 3, 10};
     run_ranks(3, [&](Communicator& ranks) {
         const auto rank = static_cast<std::size_t>(ranks.rank());
         const RankOffsets offsets(ranks, firsts[rank + 1] - firsts[rank]);
@@ -180,8 +180,9 @@ TEST(GatheredRefuse, OnAllRanks) {
         ranks.rank() == 1 ? (void)gather(ranks, indices, wide) : (void)gather(ranks, indices, column);
     });
     refuses({"rank 1 called gather"}, [&](Communicator& ranks) {
-        ranks.rank() == 1 ? (void)gather(ranks, indices, column)
-                          : (void)fof(ranks, PointsView(std::vector<float>(6), 3), LinkingLength::absolute(1));
+        ranks.rank() == 1
+            ? (void)gather(ranks, indices, column)
+            : (void)fof(PointsView(std::vector<float>(6), 3), LinkingLength::absolute(1), {.execution = over(ranks)});
     });
     refuses({"there are no columns"},
             [&](Communicator& ranks) { gather(ranks, indices, std::span<const GatherColumn>()); });

@@ -2,6 +2,7 @@
 #include "distributed/distributions.hpp"
 #include "support/cases.hpp"
 
+#include <kith/catalog.hpp>
 #include <kith/distributed.hpp>
 
 #include <gtest/gtest.h>
@@ -46,7 +47,7 @@ struct Numbered {
     }
     [[nodiscard]] PointsView view() const { return {points, 3}; }
     [[nodiscard]] PointsView view_by_id() const { return {by_id, 3}; }
-    [[nodiscard]] std::span<const std::int64_t> part(const Distribution& firsts, int rank) const {
+    [[nodiscard]] std::span<const std::int64_t> part(const RankFirsts& firsts, int rank) const {
         const auto i = static_cast<std::size_t>(rank);
         return std::span(ids).subspan(static_cast<std::size_t>(firsts[i]),
                                       static_cast<std::size_t>(firsts[i + 1] - firsts[i]));
@@ -78,7 +79,7 @@ void for_numbered_sets(const Check& check) {
 class Ids : public NeedsDimension<3> {};
 
 TEST_F(Ids, AloneDecideTiesOfNeighbors) {
-    for_numbered_sets([](const Numbered& points, const Distribution& firsts, const Box& box, double) {
+    for_numbered_sets([](const Numbered& points, const RankFirsts& firsts, const Box& box, double) {
         for (const bool exclude_self : {false, true}) {
             const KnnOptions options{
                 .box = box, .exclude_self = exclude_self, .index_type = IndexType::int64, .execution = cpu(1)};
@@ -91,7 +92,7 @@ TEST_F(Ids, AloneDecideTiesOfNeighbors) {
             run_ranks(static_cast<int>(firsts.size()) - 1, [&](Communicator& ranks) {
                 const PointsView mine = part_of(points.view(), firsts, ranks.rank());
                 const RankOptions ids{.ids = points.part(firsts, ranks.rank()), .rebalance = ranks.size() % 3 == 2};
-                const KnnResult found = knn(ranks, mine, 11, options, ids).neighbors;
+                const KnnResult found = knn(mine, 11, over_ranks(ranks, options, ids));
                 for (std::int64_t row = 0; row < mine.count(); ++row) {
                     const auto at = static_cast<std::size_t>(row * 11);
                     const auto global = firsts[static_cast<std::size_t>(ranks.rank())] + row;
@@ -103,7 +104,7 @@ TEST_F(Ids, AloneDecideTiesOfNeighbors) {
                     ASSERT_TRUE(std::ranges::equal(found.distances<float>().subspan(at, 11),
                                                    serial.distances<float>().subspan(serial_at, 11)));
                 }
-                const KnnResult separate = knn(ranks, mine, queries, 11, of_queries, ids).neighbors;
+                const KnnResult separate = knn(mine, queries, 11, over_ranks(ranks, of_queries, ids));
                 EXPECT_TRUE(points.are_same(separate.indices64(), of_others.indices64()));
             });
         }
@@ -111,7 +112,7 @@ TEST_F(Ids, AloneDecideTiesOfNeighbors) {
 }
 
 TEST_F(Ids, AloneDecideTiesWithinARadius) {
-    for_numbered_sets([](const Numbered& points, const Distribution& firsts, const Box& box, double extent) {
+    for_numbered_sets([](const Numbered& points, const RankFirsts& firsts, const Box& box, double extent) {
         for (const RowOrder order : {RowOrder::distance, RowOrder::index}) {
             const RadiusOptions options{.box = box,
                                         .exclude_self = order == RowOrder::index,
@@ -121,9 +122,9 @@ TEST_F(Ids, AloneDecideTiesWithinARadius) {
             const double radius = extent * 0.05;
             const RadiusResult serial = radius_search(points.view_by_id(), radius, options);
             run_ranks(static_cast<int>(firsts.size()) - 1, [&](Communicator& ranks) {
-                const RadiusResult found = radius_search(ranks, part_of(points.view(), firsts, ranks.rank()), radius,
-                                                         options, {.ids = points.part(firsts, ranks.rank())})
-                                               .neighbors;
+                const RadiusResult found =
+                    radius_search(part_of(points.view(), firsts, ranks.rank()), radius,
+                                  over_ranks(ranks, options, {.ids = points.part(firsts, ranks.rank())}));
                 for (std::int64_t row = 0; row < found.rows(); ++row) {
                     const auto global = static_cast<std::size_t>(firsts[static_cast<std::size_t>(ranks.rank())] + row);
                     const auto of = [](const RadiusResult& rows, std::int64_t i) {
@@ -141,7 +142,7 @@ TEST_F(Ids, AloneDecideTiesWithinARadius) {
 }
 
 TEST_F(Ids, NumberGroupsAndOrderTheirMembers) {
-    for_numbered_sets([](const Numbered& points, const Distribution& firsts, const Box& box, double extent) {
+    for_numbered_sets([](const Numbered& points, const RankFirsts& firsts, const Box& box, double extent) {
         const auto size = static_cast<int>(firsts.size()) - 1;
         const FofOptions options{.box = box, .execution = cpu(1)};
         const LinkingLength length = LinkingLength::absolute(extent * 0.03);
@@ -155,30 +156,30 @@ TEST_F(Ids, NumberGroupsAndOrderTheirMembers) {
         Particles all{points.view_by_id(), points.view_by_id()};
         all.types = types_by_id;
         const Catalog expected = catalog(serial, all, {.min_members = 2});
-        std::vector<DistributedCatalogResult> parts(static_cast<std::size_t>(size));
+        std::vector<Catalog> parts(static_cast<std::size_t>(size));
         run_ranks(size, [&](Communicator& ranks) {
             const PointsView mine = part_of(points.view(), firsts, ranks.rank());
             const RankOptions ids{.ids = points.part(firsts, ranks.rank()), .rebalance = ranks.size() % 3 == 2};
-            const DistributedFofResult found = fof(ranks, mine, length, options, ids);
+            const FofResult found = fof(mine, length, over_ranks(ranks, options, ids));
             EXPECT_EQ(found.groups, serial.groups);
             const auto first = static_cast<std::size_t>(firsts[static_cast<std::size_t>(ranks.rank())]);
-            for (std::size_t row = 0; row < found.labels.size(); ++row) {
-                ASSERT_EQ(found.labels[row], serial.label_array[static_cast<std::size_t>(points.position[first + row])])
+            for (std::size_t row = 0; row < found.labels64().size(); ++row) {
+                ASSERT_EQ(found.labels64()[row],
+                          serial.label_array[static_cast<std::size_t>(points.position[first + row])])
                     << "row " << row << " of rank " << ranks.rank();
             }
             Particles particles{mine, mine};
-            particles.types = std::span(types).subspan(first, found.labels.size());
+            particles.types = std::span(types).subspan(first, found.labels64().size());
             parts[static_cast<std::size_t>(ranks.rank())] =
-                catalog(ranks, found, particles, {.min_members = 2, .execution = cpu(1)}, ids);
+                catalog(found, particles, {.min_members = 2, .execution = over(ranks, cpu(1), ids)});
         });
         std::vector<std::int64_t> members;
         std::vector<double> centers;
         std::vector<double> spreads;
-        for (const DistributedCatalogResult& part : parts) {
-            members.insert(members.end(), part.members.begin(), part.members.end());
-            centers.insert(centers.end(), part.catalog.center.begin(), part.catalog.center.end());
-            spreads.insert(spreads.end(), part.catalog.velocity_dispersion.begin(),
-                           part.catalog.velocity_dispersion.end());
+        for (const Catalog& part : parts) {
+            members.insert(members.end(), part.members64().begin(), part.members64().end());
+            centers.insert(centers.end(), part.center.begin(), part.center.end());
+            spreads.insert(spreads.end(), part.velocity_dispersion.begin(), part.velocity_dispersion.end());
         }
         EXPECT_TRUE(
             points.are_same(members, std::vector<std::int64_t>(expected.members().begin(), expected.members().end())));
@@ -204,26 +205,25 @@ TEST_F(Ids, NameUnresolvedQueriesAndTheFarthestPoint) {
         const RadiusResult within = radius_search(points.view_by_id(), 1e30);
         ASSERT_GT(within.unresolved.rows, 0);
         run_ranks(3, [&](Communicator& ranks) {
-            const Distribution firsts = evenly(80, 3);
+            const RankFirsts firsts = evenly(80, 3);
             const PointsView mine = part_of(points.view(), firsts, ranks.rank());
             const KnnOptions options{.execution = cpu(1)};
             RankOptions ids{.ids = points.part(firsts, ranks.rank())};
-            EXPECT_EQ(knn(ranks, mine, 3, options, ids).neighbors.unresolved.warning(), named(serial.unresolved));
-            EXPECT_EQ(knn_visit(
-                          ranks, [](const DistributedNeighborBlock&) {}, mine, 3, options, ids)
-                          .unresolved.warning(),
-                      named(serial.unresolved));
-            EXPECT_EQ(radius_search(ranks, mine, 1e30, {.execution = cpu(1)}, ids).neighbors.unresolved.warning(),
+            EXPECT_EQ(knn(mine, 3, over_ranks(ranks, options, ids)).unresolved.warning(), named(serial.unresolved));
+            EXPECT_EQ(
+                knn_visit([](const NeighborBlock&) {}, mine, 3, over_ranks(ranks, options, ids)).unresolved.warning(),
+                named(serial.unresolved));
+            EXPECT_EQ(radius_search(mine, 1e30, {.execution = over(ranks, cpu(1), ids)}).unresolved.warning(),
                       named(within.unresolved));
             ids.rebalance = true;
-            EXPECT_EQ(knn(ranks, mine, 3, options, ids).neighbors.unresolved.warning(), named(serial.unresolved));
+            EXPECT_EQ(knn(mine, 3, over_ranks(ranks, options, ids)).unresolved.warning(), named(serial.unresolved));
         });
     }
 }
 
 TEST_F(Ids, AreOneForEachPointAndUnique) {
     const std::vector<float> points = uniform_points<float>(40, 3, 0, 1, 502);
-    const Distribution firsts = evenly(40, 4);
+    const RankFirsts firsts = evenly(40, 4);
     std::vector<std::int64_t> ids(40);
     std::iota(ids.rbegin(), ids.rend(), 100);
     const auto refuses = [&](const std::vector<std::string>& words, const std::vector<std::int64_t>& given,
@@ -232,7 +232,7 @@ TEST_F(Ids, AreOneForEachPointAndUnique) {
             RankOptions options{.ids = std::span(given).subspan(static_cast<std::size_t>(10 * ranks.rank()), 10)};
             options.ids = ranks.rank() == lacks ? options.ids.subview(0, 9) : options.ids;
             EXPECT_TRUE(is_refused(ErrorKind::invalid_argument, words, [&] {
-                (void)knn(ranks, part_of({points, 3}, firsts, ranks.rank()), 3, {.execution = cpu(1)}, options);
+                (void)knn(part_of({points, 3}, firsts, ranks.rank()), 3, {.execution = over(ranks, cpu(1), options)});
             }));
         });
     };
@@ -250,7 +250,7 @@ TEST_F(Ids, AreOneForEachPointAndUnique) {
     run_ranks(2, [&](Communicator& ranks) {
         EXPECT_TRUE(
             is_refused(ErrorKind::invalid_argument, {"rank 0", "row 0 has 9223372036854775813", "2^63 - 1"}, [&] {
-                (void)knn(ranks, PointsView(points.data(), 40, 3), 3, {.execution = cpu(1)}, {.ids = huge});
+                (void)knn(PointsView(points.data(), 40, 3), 3, {.execution = over(ranks, cpu(1), {.ids = huge})});
             }));
     });
 }
@@ -275,9 +275,9 @@ TEST_F(Ids, AreOfAnyIntegerTypeAndLayout) {
             std::span(particles).subspan(static_cast<std::size_t>(20 * ranks.rank()), 20);
         const PointsView view(mine, &Particle::position);
         const auto neighbors_with = [&](const IntegersView& given, bool rebalance) {
-            const DistributedKnnResult found =
-                knn(ranks, view, 4, {.execution = cpu(1)}, {.ids = given, .rebalance = rebalance});
-            const std::span<const std::int64_t> indices = found.neighbors.indices64();
+            const KnnResult found =
+                knn(view, 4, {.execution = over(ranks, cpu(1), {.ids = given, .rebalance = rebalance})});
+            const std::span<const std::int64_t> indices = found.indices64();
             return std::vector(indices.begin(), indices.end());
         };
         const auto expected =

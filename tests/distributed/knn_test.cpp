@@ -3,6 +3,7 @@
 #include "distributed/distributions.hpp"
 #include "support/cases.hpp"
 
+#include <kith/catalog.hpp>
 #include <kith/distributed.hpp>
 
 #include <gtest/gtest.h>
@@ -30,7 +31,7 @@ struct Search {
 
 /// Searches over ranks and holds every rank's rows against those of one process.
 template <class T>
-testing::AssertionResult same_as_serial(const Search& search, const Distribution& points, const Distribution& queries) {
+testing::AssertionResult same_as_serial(const Search& search, const RankFirsts& points, const RankFirsts& queries) {
     KnnOptions options = search.options;
     options.index_type = IndexType::int64;
     const KnnResult serial = search.queries != nullptr ? knn(search.points, *search.queries, search.k, options)
@@ -42,19 +43,19 @@ testing::AssertionResult same_as_serial(const Search& search, const Distribution
     run_ranks(ranks, [&](Communicator& communicator) {
         const int rank = communicator.rank();
         const PointsView mine = part_of(search.points, points, rank);
-        const Distribution& rows = search.queries != nullptr ? queries : points;
+        const RankFirsts& rows = search.queries != nullptr ? queries : points;
         const std::vector<float> weights = weights_for(mine.count());
         const RankOptions of_ranks{.rebalance = search.rebalance, .weights = weights};
-        const DistributedKnnResult found =
-            search.queries != nullptr
-                ? knn(communicator, mine, part_of(*search.queries, queries, rank), search.k, options, of_ranks)
-                : knn(communicator, mine, search.k, options, of_ranks);
+        const KnnResult found = search.queries != nullptr
+                                    ? knn(mine, part_of(*search.queries, queries, rank), search.k,
+                                          over_ranks(communicator, options, of_ranks))
+                                    : knn(mine, search.k, over_ranks(communicator, options, of_ranks));
         const std::int64_t first = rows[static_cast<std::size_t>(rank)];
         const std::int64_t count = rows[static_cast<std::size_t>(rank) + 1] - first;
         const auto from = static_cast<std::size_t>(first * search.k);
         const auto size = static_cast<std::size_t>(count * search.k);
-        const KnnResult& own = found.neighbors;
-        const bool same = found.first_query == first && own.rows() == count &&
+        const KnnResult& own = found;
+        const bool same = found.distribution->first == first && own.rows() == count &&
                           std::ranges::equal(own.indices64(), serial.indices64().subspan(from, size)) &&
                           (size == 0 || std::memcmp(own.distances<T>().data(), serial.distances<T>().data() + from,
                                                     size * sizeof(T)) == 0) &&
@@ -62,18 +63,18 @@ testing::AssertionResult same_as_serial(const Search& search, const Distribution
         if (search.visits) {
             std::vector<std::int64_t> indices(size, -7);
             std::vector<T> distances(size);
-            const auto visit = [&](const DistributedNeighborBlock& block) {
-                for (std::size_t i = 0; i < block.queries.size(); ++i) {
-                    const auto to = static_cast<std::ptrdiff_t>(block.queries[i] * block.k);
+            const auto visit = [&](const NeighborBlock& block) {
+                for (std::size_t i = 0; i < block.query_indices.size(); ++i) {
+                    const auto to = static_cast<std::ptrdiff_t>(block.query_indices[i] * block.k);
                     const auto row = static_cast<std::ptrdiff_t>(i) * block.k;
-                    std::copy_n(block.indices.begin() + row, block.k, indices.begin() + to);
+                    std::copy_n(block.indices64().begin() + row, block.k, indices.begin() + to);
                     std::copy_n(block.distances<T>().begin() + row, block.k, distances.begin() + to);
                 }
             };
-            const DistributedSummary visited =
-                search.queries != nullptr
-                    ? knn_visit(communicator, visit, mine, part_of(*search.queries, queries, rank), search.k, options)
-                    : knn_visit(communicator, visit, mine, search.k, options);
+            const SearchSummary visited = search.queries != nullptr
+                                              ? knn_visit(visit, mine, part_of(*search.queries, queries, rank),
+                                                          search.k, over_ranks(communicator, options))
+                                              : knn_visit(visit, mine, search.k, over_ranks(communicator, options));
             const bool are_equal = std::ranges::equal(indices, own.indices64()) &&
                                    std::ranges::equal(distances, own.distances<T>()) && visited.box == serial.box &&
                                    visited.unresolved.warning() == serial.unresolved.warning();
@@ -140,7 +141,7 @@ TEST_F(KnnOverRanksIn3D, OfEveryNumberOfRanks) {
         const PointSet<float> set = point_set<float>(name, 3);
         const std::vector<float> slabs = along_the_first_axis(set.coordinates, 3);
         for (const int ranks : rank_counts) {
-            for (const Distribution& points :
+            for (const RankFirsts& points :
                  {evenly(set.count(), ranks), all_on(ranks / 2, set.count(), ranks), unevenly(set.count(), ranks)}) {
                 const Search search{{slabs, 3}, nullptr, 16, {.box = set.boxes.back().box}};
                 EXPECT_TRUE(same_as_serial<float>(search, points, {})) << name;
@@ -165,24 +166,24 @@ TEST_F(KnnOverRanksIn3D, CoincidentPointsFetchNoMoreThanARow) {
     // All at one place: a rank wants of the others the first points, not all of them.
     constexpr std::int64_t count = 20000;
     const std::vector<float> points(3 * count, 0.25F);
-    const Distribution firsts = evenly(count, 4);
+    const RankFirsts firsts = evenly(count, 4);
     run_ranks(4, [&](Communicator& ranks) {
-        const DistributedKnnResult found =
-            knn(ranks, part_of({points, 3}, firsts, ranks.rank()), 8, {.execution = cpu(1)});
-        EXPECT_EQ(found.neighbors.indices64()[7], 7);
-        EXPECT_EQ(found.neighbors.indices64().back(), 7);
-        EXPECT_LT(found.traffic.bytes_received, 200000) << "rank " << ranks.rank();
+        const KnnResult found = knn(part_of({points, 3}, firsts, ranks.rank()), 8, {.execution = over(ranks, cpu(1))});
+        EXPECT_EQ(found.indices64()[7], 7);
+        EXPECT_EQ(found.indices64().back(), 7);
+        EXPECT_LT(found.distribution->traffic.bytes_received, 200000) << "rank " << ranks.rank();
     });
 }
 
 TEST_F(KnnOverRanksIn3D, SlabsExchangeLittleMoreThanTheirSurface) {
     const std::int64_t count = 40000;
     const std::vector<float> points = along_the_first_axis(uniform_points<float>(count, 3, 0, 1, 82), 3);
-    const Distribution firsts = evenly(count, 4);
+    const RankFirsts firsts = evenly(count, 4);
     run_ranks(4, [&](Communicator& ranks) {
-        const DistributedKnnResult found =
-            knn(ranks, part_of({points, 3}, firsts, ranks.rank()), 8, {.box = Box::periodic(1), .execution = cpu(1)});
-        EXPECT_LT(found.traffic.bytes_received, count / 4 * 30); // far from the 60 bytes per point of all others
+        const KnnResult found = knn(part_of({points, 3}, firsts, ranks.rank()), 8,
+                                    {.box = Box::periodic(1), .execution = over(ranks, cpu(1))});
+        EXPECT_LT(found.distribution->traffic.bytes_received,
+                  count / 4 * 30); // far from the 60 bytes per point of all others
     });
 }
 
@@ -191,16 +192,18 @@ TEST_F(KnnOverRanksIn3D, ABadPointIsNamedWithItsRank) {
         const int bad = ranks - 1;
         std::vector<float> points = uniform_points<float>(10 * ranks, 3, 0, 1, 83);
         points[static_cast<std::size_t>(3 * (10 * bad + 4) + 1)] = std::numeric_limits<float>::quiet_NaN();
-        const Distribution firsts = evenly(10 * ranks, ranks);
+        const RankFirsts firsts = evenly(10 * ranks, ranks);
         std::atomic<int> refused = 0;
         run_ranks(ranks, [&](Communicator& communicator) {
             const std::string rank = ranks == 1 ? "points" : "rank " + std::to_string(bad) + ": points";
             const auto call = [&] {
-                (void)knn(communicator, part_of({points, 3}, firsts, communicator.rank()), 3, {.execution = cpu(1)});
+                (void)knn(part_of({points, 3}, firsts, communicator.rank()), 3,
+                          {.execution = over(communicator, cpu(1))});
             };
             EXPECT_TRUE(is_refused(ErrorKind::invalid_points, {rank, "point 4 has NaN as coordinate 1"}, call));
             ++refused;
-            EXPECT_EQ(knn(communicator, PointsView(points, 3).subview(0, 4), 3).neighbors.rows(), 4); // all go on
+            EXPECT_EQ(knn(PointsView(points, 3).subview(0, 4), 3, {.execution = over(communicator)}).rows(),
+                      4); // all go on
         });
         EXPECT_EQ(refused, ranks);
     }
@@ -208,7 +211,7 @@ TEST_F(KnnOverRanksIn3D, ABadPointIsNamedWithItsRank) {
 
 TEST_F(KnnOverRanksIn3D, ABadQueryIsNamedWithItsRank) {
     const std::vector<float> points = uniform_points<float>(30, 3, 0, 1, 86);
-    const Distribution firsts = evenly(30, 3);
+    const RankFirsts firsts = evenly(30, 3);
     for (const bool rebalance : {false, true}) {
         for (const auto& [value, words] :
              {std::pair{std::numeric_limits<float>::quiet_NaN(), "queries: point 4 has NaN"},
@@ -217,9 +220,8 @@ TEST_F(KnnOverRanksIn3D, ABadQueryIsNamedWithItsRank) {
             queries[3 * (10 * 1 + 4) + 2] = value; // near the others' points otherwise
             run_ranks(3, [&](Communicator& ranks) {
                 EXPECT_TRUE(is_refused(ErrorKind::invalid_points, {"rank 1: ", words, "coordinate 2"}, [&] {
-                    (void)knn(ranks, part_of({points, 3}, firsts, ranks.rank()),
-                              part_of({queries, 3}, firsts, ranks.rank()), 3, {.execution = cpu(1)},
-                              {.rebalance = rebalance});
+                    (void)knn(part_of({points, 3}, firsts, ranks.rank()), part_of({queries, 3}, firsts, ranks.rank()),
+                              3, {.execution = over(ranks, cpu(1), {.rebalance = rebalance})});
                 })) << (rebalance ? "rebalanced" : "as they are");
             });
         }
@@ -235,16 +237,17 @@ TEST_F(KnnOverRanksIn3D, RanksMustCallTheSame) {
             return is_refused(ErrorKind::invalid_argument, {"rank 1 called " + names, "the same function"}, call);
         };
         EXPECT_TRUE(refuses("radius_count, rank 0 radius_search", [&] {
-            other ? (void)radius_count(ranks, view, 0.1) : (void)radius_search(ranks, view, 0.1);
+            other ? (void)radius_count(view, 0.1, {.execution = over(ranks)})
+                  : (void)radius_search(view, 0.1, {.execution = over(ranks)});
         }));
         EXPECT_TRUE(refuses("knn_visit, rank 0 knn", [&] {
-            other ? (void)knn_visit(
-                        ranks, [](const DistributedNeighborBlock&) {}, view, 4)
-                  : (void)knn(ranks, view, 4);
+            other ? (void)knn_visit([](const NeighborBlock&) {}, view, 4, {.execution = over(ranks)})
+                  : (void)knn(view, 4, {.execution = over(ranks)});
         }));
-        const DistributedFofResult groups = fof(ranks, view, LinkingLength::absolute(0.1));
+        const FofResult groups = fof(view, LinkingLength::absolute(0.1), {.execution = over(ranks)});
         EXPECT_TRUE(refuses("catalog, rank 0 fof", [&] {
-            other ? (void)catalog(ranks, groups, {view}) : (void)fof(ranks, view, LinkingLength::absolute(0.1));
+            other ? (void)catalog(groups, {view}, {.execution = over(ranks)})
+                  : (void)fof(view, LinkingLength::absolute(0.1), {.execution = over(ranks)});
         }));
     });
 }
@@ -257,29 +260,33 @@ TEST_F(KnnOverRanksIn3D, RanksMustPassTheSame) {
         const auto refuses = [&](const std::string& text, const auto& call) {
             return is_refused(ErrorKind::invalid_argument, {"rank 2", text}, call);
         };
-        EXPECT_TRUE(refuses("k: 5 on rank 2, 4 on rank 0", [&] { (void)knn(ranks, view, other ? 5 : 4); }));
-        EXPECT_TRUE(refuses("k is 0", [&] { (void)knn(ranks, view, other ? 0 : 4); }));
+        EXPECT_TRUE(refuses("k: 5 on rank 2, 4 on rank 0",
+                            [&] { (void)knn(view, other ? 5 : 4, {.execution = over(ranks)}); }));
+        EXPECT_TRUE(refuses("k is 0", [&] { (void)knn(view, other ? 0 : 4, {.execution = over(ranks)}); }));
         if (is_built(2)) {
-            EXPECT_TRUE(refuses("dimension of the points: 2 on rank 2, 3 on rank 0",
-                                [&] { (void)knn(ranks, other ? PointsView(points, 2) : view, 4); }));
+            EXPECT_TRUE(refuses("dimension of the points: 2 on rank 2, 3 on rank 0", [&] {
+                (void)knn(other ? PointsView(points, 2) : view, 4, {.execution = over(ranks)});
+            }));
         }
-        EXPECT_TRUE(refuses("period",
-                            [&] { (void)knn(ranks, view, 4, {.box = other ? Box::periodic(2) : Box::periodic(1)}); }));
-        EXPECT_TRUE(refuses("separate queries: true",
-                            [&] { (void)(other ? knn(ranks, view, view, 4) : knn(ranks, view, 4)); }));
+        EXPECT_TRUE(refuses("period", [&] {
+            (void)knn(view, 4, {.box = other ? Box::periodic(2) : Box::periodic(1), .execution = over(ranks)});
+        }));
+        EXPECT_TRUE(refuses("separate queries: true", [&] {
+            (void)(other ? knn(view, view, 4, {.execution = over(ranks)}) : knn(view, 4, {.execution = over(ranks)}));
+        }));
         EXPECT_TRUE(is_refused(ErrorKind::unsupported, {"rank 2", "CPU only"},
-                               [&] { (void)knn(ranks, view, 4, {.execution = other ? on_no_gpu : cpu(1)}); }));
+                               [&] { (void)knn(view, 4, {.execution = over(ranks, other ? on_no_gpu : cpu(1))}); }));
     });
 }
 
 TEST_F(KnnOverRanksIn3D, ACanceledRankEndsTheCallOfAll) {
     const std::vector<float> points = uniform_points<float>(3000, 3, 0, 1, 85);
-    const Distribution firsts = evenly(3000, 3);
+    const RankFirsts firsts = evenly(3000, 3);
     run_ranks(3, [&](Communicator& ranks) {
         const Execution execution =
             cpu(1, [&](std::string_view stage, double) { return ranks.rank() != 1 || stage != "search pieces"; });
         EXPECT_TRUE(is_refused(ErrorKind::canceled, {"rank 1", "search pieces"}, [&] {
-            (void)knn(ranks, part_of({points, 3}, firsts, ranks.rank()), 8, {.execution = execution});
+            (void)knn(part_of({points, 3}, firsts, ranks.rank()), 8, {.execution = over(ranks, execution)});
         }));
     });
 }

@@ -2,6 +2,9 @@
 // process that makes the call, beyond what it was before. All ranks are in one process, so it is that of all of them.
 #include "support/cases.hpp"
 
+#include "distributed/distributions.hpp"
+#include "support/cases.hpp"
+
 #include <kith/distributed.hpp>
 #include <kith/fof.hpp>
 #include <kith/knn.hpp>
@@ -102,7 +105,7 @@ TEST_F(RankMemory, OfNeighborsIsLittleMoreThanThatOfOneProcess) {
         .box = Box::periodic(1), .exclude_self = true, .index_type = IndexType::int64, .execution = cpu(1)};
     expect_little_more_than_serial(
         [&](const PointsView& points) { (void)knn(points, 16, options); },
-        [&](Communicator& ranks, const PointsView& points) { (void)knn(ranks, points, 16, options); });
+        [&](Communicator& ranks, const PointsView& points) { (void)knn(points, 16, over_ranks(ranks, options)); });
 }
 
 TEST_F(RankMemory, OfGroupsIsLittleMoreThanThatOfOneProcess) {
@@ -110,7 +113,7 @@ TEST_F(RankMemory, OfGroupsIsLittleMoreThanThatOfOneProcess) {
     const LinkingLength length = LinkingLength::relative(0.2);
     expect_little_more_than_serial(
         [&](const PointsView& points) { (void)fof(points, length, options); },
-        [&](Communicator& ranks, const PointsView& points) { (void)fof(ranks, points, length, options); });
+        [&](Communicator& ranks, const PointsView& points) { (void)fof(points, length, over_ranks(ranks, options)); });
 }
 
 } // namespace

@@ -33,7 +33,7 @@ TEST(Mpi, CollectiveCalls) {
 /// Neighbors and groups over all ranks against those of one process with the same points by ascending id.
 template <class T>
 void expect_the_bits_of_one_process(MpiCommunicator& ranks, const PointsView& points, const Box& box, double length,
-                                    const Distribution& firsts, std::int64_t first_id) {
+                                    const RankFirsts& firsts, std::int64_t first_id) {
     const auto first = static_cast<std::size_t>(firsts[static_cast<std::size_t>(ranks.rank())]);
     const PointsView mine = part_of(points, firsts, ranks.rank());
     const auto count = static_cast<std::size_t>(mine.count());
@@ -43,15 +43,15 @@ void expect_the_bits_of_one_process(MpiCommunicator& ranks, const PointsView& po
     const RankOptions numbered{.ids = ids, .rebalance = points.count() % 2 == 0, .weights = weights};
 
     const KnnResult rows = knn(points, 9, {.box = box, .index_type = IndexType::int64, .execution = cpu(1)});
-    const DistributedKnnResult found = knn(ranks, mine, 9, {.box = box, .execution = cpu(1)}, numbered);
-    EXPECT_TRUE(std::ranges::equal(found.neighbors.indices64(), rows.indices64().subspan(9 * first, 9 * count), {}, {},
+    const KnnResult found = knn(mine, 9, {.box = box, .execution = over(ranks, cpu(1), numbered)});
+    EXPECT_TRUE(std::ranges::equal(found.indices64(), rows.indices64().subspan(9 * first, 9 * count), {}, {},
                                    [&](std::int64_t index) { return index < 0 ? -1 : first_id + index; }));
-    EXPECT_TRUE(std::ranges::equal(found.neighbors.distances<T>(), rows.distances<T>().subspan(9 * first, 9 * count)));
+    EXPECT_TRUE(std::ranges::equal(found.distances<T>(), rows.distances<T>().subspan(9 * first, 9 * count)));
 
     const FofOptions options{.box = box, .execution = cpu(1)};
     const FofResult groups = fof(points, LinkingLength::absolute(length), options);
-    const DistributedFofResult labeled = fof(ranks, mine, LinkingLength::absolute(length), options, numbered);
-    EXPECT_TRUE(std::ranges::equal(labeled.labels, std::span(groups.labels()).subspan(first, count)));
+    const FofResult labeled = fof(mine, LinkingLength::absolute(length), over_ranks(ranks, options, numbered));
+    EXPECT_TRUE(std::ranges::equal(labeled.labels64(), std::span(groups.labels()).subspan(first, count)));
     EXPECT_EQ(labeled.groups, groups.groups);
 }
 
@@ -68,9 +68,9 @@ void expect_the_bits_of_one_process(MpiCommunicator& ranks, int dimension) {
         const std::vector<T> slabs = along_the_first_axis(set.coordinates, dimension);
         const NamedBox& named = set.boxes.back();
         const std::size_t how = turn++ % 3;
-        const Distribution firsts = how == 0   ? evenly(set.count(), ranks.size())
-                                    : how == 1 ? unevenly(set.count(), ranks.size())
-                                               : all_on(ranks.size() - 1, set.count(), ranks.size());
+        const RankFirsts firsts = how == 0   ? evenly(set.count(), ranks.size())
+                                  : how == 1 ? unevenly(set.count(), ranks.size())
+                                             : all_on(ranks.size() - 1, set.count(), ranks.size());
         const std::int64_t first_id =
             std::array{std::int64_t{0}, (std::int64_t{1} << 31) - 1, std::int64_t{1} << 62}[turn / 2 % 3];
         SCOPED_TRACE(std::string(name) + ", " + named.name + ", dimension " + std::to_string(dimension) +
@@ -100,7 +100,7 @@ TEST(Mpi, AnErrorOfOneRankIsThrownByAll) {
     }
     const std::string prefix = ranks.size() == 1 ? "" : "rank " + std::to_string(bad) + ": ";
     EXPECT_TRUE(is_refused(ErrorKind::invalid_points, {prefix + "points: point 7 has NaN"},
-                           [&] { (void)knn(ranks, PointsView(points, 3), 3); }));
+                           [&] { (void)knn(PointsView(points, 3), 3, {.execution = over(ranks)}); }));
 }
 
 TEST(Mpi, WhatIsNoCommunicator) {

@@ -23,7 +23,7 @@ struct Search {
     std::vector<double> radii; ///< one, or one for each query
     RadiusOptions options;
 
-    [[nodiscard]] Radii part(const Distribution& rows, int rank) const {
+    [[nodiscard]] Radii part(const RankFirsts& rows, int rank) const {
         if (radii.size() == 1) {
             return radii[0];
         }
@@ -35,14 +35,14 @@ struct Search {
 
 /// Searches over ranks and holds every rank's rows and counts against those of one process.
 template <class T>
-testing::AssertionResult same_as_serial(const Search& search, const Distribution& points, const Distribution& queries) {
+testing::AssertionResult same_as_serial(const Search& search, const RankFirsts& points, const RankFirsts& queries) {
     RadiusOptions options = search.options;
     options.index_type = IndexType::int64;
     const Radii all = search.radii.size() == 1 ? Radii(search.radii[0]) : Radii(search.radii);
     const RadiusResult serial = search.queries != nullptr ? radius_search(search.points, *search.queries, all, options)
                                                           : radius_search(search.points, all, options);
     const int ranks = static_cast<int>(points.size()) - 1;
-    const Distribution& rows = search.queries != nullptr ? queries : points;
+    const RankFirsts& rows = search.queries != nullptr ? queries : points;
     options.execution = cpu(1);
     std::mutex failing;
     testing::AssertionResult result = testing::AssertionSuccess();
@@ -50,20 +50,20 @@ testing::AssertionResult same_as_serial(const Search& search, const Distribution
         const int rank = communicator.rank();
         const PointsView mine = part_of(search.points, points, rank);
         const Radii radii = search.part(rows, rank);
-        DistributedRadiusResult found;
-        DistributedCounts counts;
+        RadiusResult found;
+        RadiusCounts counts;
         if (search.queries != nullptr) {
             const PointsView my_queries = part_of(*search.queries, queries, rank);
-            found = radius_search(communicator, mine, my_queries, radii, options);
-            counts = radius_count(communicator, mine, my_queries, radii, options);
+            found = radius_search(mine, my_queries, radii, over_ranks(communicator, options));
+            counts = radius_count(mine, my_queries, radii, over_ranks(communicator, options));
         } else {
-            found = radius_search(communicator, mine, radii, options);
-            counts = radius_count(communicator, mine, radii, options);
+            found = radius_search(mine, radii, over_ranks(communicator, options));
+            counts = radius_count(mine, radii, over_ranks(communicator, options));
         }
         const std::int64_t first = rows[static_cast<std::size_t>(rank)];
         const std::int64_t count = rows[static_cast<std::size_t>(rank) + 1] - first;
-        const RadiusResult& own = found.neighbors;
-        bool same = found.first_query == first && own.rows() == count && std::ssize(counts.counts) == count &&
+        const RadiusResult& own = found;
+        bool same = found.distribution->first == first && own.rows() == count && std::ssize(counts.counts) == count &&
                     own.box == serial.box && own.unresolved.warning() == serial.unresolved.warning();
         for (std::int64_t row = 0; same && row < count; ++row) {
             const auto at = static_cast<std::size_t>(own.offsets()[static_cast<std::size_t>(row)]);
@@ -151,9 +151,9 @@ TEST_F(RadiusOverRanksIn3D, OneRadiusForEachPoint) {
 TEST_F(RadiusOverRanksIn3D, PointsFarAwayDoNotTravel) {
     const std::vector<float> points = along_the_first_axis(uniform_points<float>(20000, 3, 0, 1, 402), 3);
     run_ranks(4, [&](Communicator& ranks) {
-        const DistributedCounts found =
-            radius_count(ranks, part_of({points, 3}, evenly(20000, 4), ranks.rank()), 0.01, {.execution = cpu(1)});
-        EXPECT_LT(found.traffic.bytes_sent, 60000); // the points of a rank are as many bytes
+        const RadiusCounts found = radius_count(part_of({points, 3}, evenly(20000, 4), ranks.rank()), 0.01,
+                                                {.execution = over(ranks, cpu(1))});
+        EXPECT_LT(found.distribution->traffic.bytes_sent, 60000); // the points of a rank are as many bytes
     });
 }
 
@@ -165,10 +165,11 @@ TEST_F(RadiusOverRanksIn3D, TheQueryThatIsExcludedTakesNoMemory) {
         run_ranks(2, [&](Communicator& ranks) {
             const PointsView mine = part_of({points, 3}, evenly(60, 2), ranks.rank());
             const auto search = [&](std::int64_t bytes) {
-                return radius_search(ranks, mine, 2,
-                                     {.exclude_self = exclude_self, .max_result_bytes = bytes, .execution = cpu(1)});
+                return radius_search(
+                    mine, 2,
+                    {.exclude_self = exclude_self, .max_result_bytes = bytes, .execution = over(ranks, cpu(1))});
             };
-            EXPECT_EQ(search(on_a_rank * bytes_each).neighbors.size(), on_a_rank);
+            EXPECT_EQ(search(on_a_rank * bytes_each).size(), on_a_rank);
             EXPECT_TRUE(is_refused(ErrorKind::out_of_memory,
                                    {"rank 0", "the result has " + std::to_string(on_a_rank) + " neighbors",
                                     "max_result_bytes is " + std::to_string(on_a_rank * bytes_each - 1)},
@@ -179,13 +180,13 @@ TEST_F(RadiusOverRanksIn3D, TheQueryThatIsExcludedTakesNoMemory) {
 
 TEST_F(RadiusOverRanksIn3D, ErrorsAreThoseOfAllRanks) {
     std::vector<float> points = uniform_points<float>(100, 3, 0, 1, 403);
-    const Distribution firsts = evenly(100, 4);
+    const RankFirsts firsts = evenly(100, 4);
     const auto refuses = [&](ErrorKind kind, const std::vector<std::string>& words, const auto& radii_of,
                              const RadiusOptions& options = {}) {
         run_ranks(4, [&](Communicator& ranks) {
             const PointsView mine = part_of({points, 3}, firsts, ranks.rank());
-            EXPECT_TRUE(
-                is_refused(kind, words, [&] { (void)radius_search(ranks, mine, radii_of(ranks.rank()), options); }));
+            EXPECT_TRUE(is_refused(
+                kind, words, [&] { (void)radius_search(mine, radii_of(ranks.rank()), over_ranks(ranks, options)); }));
         });
     };
     refuses(ErrorKind::invalid_argument, {"rank 1", "0.3", "0.2"}, [](int rank) { return rank == 1 ? 0.3 : 0.2; });

@@ -27,7 +27,7 @@ TEST_F(Rebalance, GivesRanksEquallyManyAndBringsAnswersBack) {
     const std::vector<float> spread = uniform_points<float>(6000, 3, -1, 1, 701);
     const std::vector<float> coincident(18000, 0.5F);
     for (const std::vector<float>* points : {&spread, &coincident}) {
-        for (const Distribution& firsts : {all_on(1, 6000, 4), unevenly(6000, 4), evenly(6000, 4)}) {
+        for (const RankFirsts& firsts : {all_on(1, 6000, 4), unevenly(6000, 4), evenly(6000, 4)}) {
             run_ranks(4, [&](Communicator& communicator) {
                 detail::Ranks ranks(communicator);
                 detail::Context context(cpu(1));
@@ -68,7 +68,8 @@ TEST_F(Rebalance, LeavesLittleToFetchOfScatteredPoints) {
         const detail::PointWeights alike;
         const detail::MovedPoints<float> moved(
             ranks, context, detail::CurveDivision<float>(ranks, context, shared, alike), mine, {}, alike);
-        const std::int64_t bytes = knn(communicator, moved.view(), 4, {.execution = cpu(1)}).traffic.bytes_received;
+        const std::int64_t bytes =
+            knn(moved.view(), 4, {.execution = over(communicator, cpu(1))}).distribution->traffic.bytes_received;
         const std::int64_t sum = ranks.sum(bytes);
         if (ranks.rank() == 0) {
             fetched = sum;
@@ -87,7 +88,7 @@ struct Skewed {
             weights.push_back(points[3 * i] < 0.05F ? 400 : 1);
         }
     }
-    [[nodiscard]] std::span<const double> part(const Distribution& firsts, int rank) const {
+    [[nodiscard]] std::span<const double> part(const RankFirsts& firsts, int rank) const {
         const auto i = static_cast<std::size_t>(rank);
         return std::span(weights).subspan(static_cast<std::size_t>(firsts[i]),
                                           static_cast<std::size_t>(firsts[i + 1] - firsts[i]));
@@ -99,7 +100,7 @@ struct Imbalance {
     double weight = 0;
     double count = 0;
 };
-Imbalance imbalance_of(const Skewed& skewed, const Distribution& firsts, std::span<const double> given) {
+Imbalance imbalance_of(const Skewed& skewed, const RankFirsts& firsts, std::span<const double> given) {
     Imbalance greatest;
     const int size = static_cast<int>(firsts.size()) - 1;
     run_ranks(size, [&](Communicator& communicator) {
@@ -131,7 +132,7 @@ Imbalance imbalance_of(const Skewed& skewed, const Distribution& firsts, std::sp
 TEST_F(Rebalance, GivesRanksTheSameWeight) {
     const Skewed skewed;
     for (const int size : rank_counts) {
-        for (const Distribution& firsts : {all_on(size - 1, 20000, size), unevenly(20000, size), evenly(20000, size)}) {
+        for (const RankFirsts& firsts : {all_on(size - 1, 20000, size), unevenly(20000, size), evenly(20000, size)}) {
             SCOPED_TRACE(std::to_string(size) + " ranks");
             EXPECT_LT(imbalance_of(skewed, firsts, skewed.weights).weight, 1.2);
             EXPECT_LT(imbalance_of(skewed, firsts, std::vector<double>(20000, 0)).count, 1.2); // all alike
@@ -162,7 +163,7 @@ TEST_F(Rebalance, WeightsAreScaledAndNeverZero) {
 class WeightsOfCalls : public Rebalance {
 protected:
     Skewed skewed;
-    Distribution firsts{0, 4000, 4000, 15000, 20000};
+    RankFirsts firsts{0, 4000, 4000, 15000, 20000};
 
     [[nodiscard]] PointsView part(int rank) const { return part_of({skewed.points, 3}, firsts, rank); }
 };
@@ -192,17 +193,17 @@ TEST_F(WeightsOfCalls, WhatPointsCostIsTheTimeOfTheRanks) {
             work = found;
         };
         for (int step = 0; step < 3; ++step) { // weighted by what the steps before cost
-            const DistributedKnnResult found =
-                knn(communicator, mine, 5, {.execution = cpu(1)}, {.rebalance = true, .weights = work});
-            EXPECT_TRUE(
-                std::ranges::equal(found.neighbors.indices64(), rows.indices64().subspan(5 * first, 5 * count)));
-            expect_work(found.work, found.neighbors.stages);
-            const DistributedFofResult labeled = fof(communicator, mine, LinkingLength::relative(0.3),
-                                                     {.execution = cpu(1)}, {.rebalance = true, .weights = work});
-            EXPECT_TRUE(std::ranges::equal(labeled.labels, std::span(groups.labels()).subspan(first, count)));
-            expect_work(labeled.work, labeled.stages);
+            const KnnResult found =
+                knn(mine, 5, {.execution = over(communicator, cpu(1), {.rebalance = true, .weights = work})});
+            EXPECT_TRUE(std::ranges::equal(found.indices64(), rows.indices64().subspan(5 * first, 5 * count)));
+            expect_work(found.distribution->work, found.stages);
+            const FofResult labeled =
+                fof(mine, LinkingLength::relative(0.3),
+                    {.execution = over(communicator, cpu(1), {.rebalance = true, .weights = work})});
+            EXPECT_TRUE(std::ranges::equal(labeled.labels64(), std::span(groups.labels()).subspan(first, count)));
+            expect_work(labeled.distribution->work, labeled.stages);
         }
-        EXPECT_TRUE(knn(communicator, mine, 5, {.execution = cpu(1)}).work.empty());
+        EXPECT_TRUE(knn(mine, 5, {.execution = over(communicator, cpu(1))}).distribution->work.empty());
     });
 }
 
@@ -211,13 +212,15 @@ TEST_F(WeightsOfCalls, WrongWeightsOfOneRankAreAnErrorOfAll) {
         run_ranks(4, [&](Communicator& ranks) {
             const std::vector<double> weights = weights_of(ranks.rank());
             const RankOptions options{.rebalance = true, .weights = weights};
-            EXPECT_TRUE(is_refused(ErrorKind::invalid_argument, words,
-                                   [&] { (void)knn(ranks, part(ranks.rank()), 3, {.execution = cpu(1)}, options); }));
             EXPECT_TRUE(is_refused(ErrorKind::invalid_argument, words, [&] {
-                (void)fof(ranks, part(ranks.rank()), LinkingLength::relative(0.2), {.execution = cpu(1)}, options);
+                (void)knn(part(ranks.rank()), 3, {.execution = over(ranks, cpu(1), options)});
+            }));
+            EXPECT_TRUE(is_refused(ErrorKind::invalid_argument, words, [&] {
+                (void)fof(part(ranks.rank()), LinkingLength::relative(0.2),
+                          {.execution = over(ranks, cpu(1), options)});
             }));
             const RankOptions off{.weights = weights}; // has no use for them
-            EXPECT_EQ(knn(ranks, part(ranks.rank()), 3, {.execution = cpu(1)}, off).neighbors.rows(),
+            EXPECT_EQ(knn(part(ranks.rank()), 3, {.execution = over(ranks, cpu(1), off)}).rows(),
                       part(ranks.rank()).count());
         });
     };

@@ -108,7 +108,7 @@ protected:
             const Radii radii(0.05);
             const RadiusOptions options{.execution = execution_};
             (void)detail::on_gpu().radius(view_, nullptr, {radii, 0, options, &counts});
-            return counts == radius_count(view_, 0.05, {.execution = cpu(1)});
+            return counts == radius_count(view_, 0.05, {.execution = cpu(1)}).counts;
         }
         case Task::groups: {
             std::vector<std::int32_t> labels(static_cast<std::size_t>(view_.count()));

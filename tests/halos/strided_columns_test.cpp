@@ -39,11 +39,12 @@ void expect_the_same_catalog() {
     particles.types = IntegersView(structs, &Particle<T, Type>::type);
     EXPECT_TRUE(same_values(catalog(made.groups, particles, {.min_members = 1}), expected));
     run_ranks(1, [&](Communicator& ranks) {
-        DistributedFofResult groups;
-        groups.labels.assign(made.groups.labels().begin(), made.groups.labels().end());
+        FofResult groups;
+        groups.label_array.vector<std::int64_t>().assign(made.groups.labels().begin(), made.groups.labels().end());
         groups.groups = 3;
-        groups.sizes = {{400, 1}, {60, 1}, {3, 1}};
-        const Catalog found = catalog(ranks, groups, particles, {.min_members = 1}).catalog;
+        groups.sizes = made.groups.sizes;
+        groups.distribution.emplace();
+        const Catalog found = catalog(groups, particles, {.min_members = 1, .execution = over(ranks)});
         EXPECT_TRUE(same_values(found, expected));
     });
 }

@@ -95,7 +95,8 @@ TEST_F(FewQueries, TellTheirProgressAndCanBeCanceled) {
         });
         if (last > 1) {
             EXPECT_TRUE(same_rows<float>(knn(tree, query, 5, {.execution = execution}), rows_of<float>(expected)));
-            EXPECT_EQ(radius_count(tree, query, 0.1, {.execution = execution}), radius_count(tree, query, 0.1));
+            EXPECT_EQ(radius_count(tree, query, 0.1, {.execution = execution}).counts,
+                      radius_count(tree, query, 0.1).counts);
             EXPECT_EQ(fractions, (std::vector<double>{0, 1, 0, 1}));
         } else {
             const auto is_canceled = [&](const auto& call) {

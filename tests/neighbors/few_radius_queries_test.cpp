@@ -43,7 +43,7 @@ void expect_rows(const Tree& tree, const PointsView& queries, const std::vector<
     EXPECT_EQ(difference(seen.rows(), truth), "") << what << ", visited";
     EXPECT_EQ(blocks, 1);
     EXPECT_EQ(summary.box, tree.box());
-    const std::vector<std::int64_t> counts = radius_count(tree, queries, radii, options);
+    const std::vector<std::int64_t> counts = radius_count(tree, queries, radii, options).counts;
     for (std::size_t row = 0; row < counts.size(); ++row) {
         EXPECT_EQ(counts[row], truth.offsets[row + 1] - truth.offsets[row]) << what << ", count of row " << row;
     }
@@ -92,7 +92,7 @@ TEST_F(FewRadiusQueries, WithLongRowsAreSharedByThreads) {
     EXPECT_EQ(difference(rows_of_result<double>(found), expected.within({5, 5, 5}, false, false, RowOrder::distance)),
               "");
     EXPECT_FALSE(found.stages.empty());
-    EXPECT_EQ(radius_count(tree, queries, 5, {.execution = cpu(2)}), std::vector<std::int64_t>(3, 4000));
+    EXPECT_EQ(radius_count(tree, queries, 5, {.execution = cpu(2)}).counts, std::vector<std::int64_t>(3, 4000));
     EXPECT_TRUE(radius_search(tree, queries.subview(0, 1), 5, {.execution = cpu(2)}).stages.empty());
     EXPECT_TRUE(is_refused(ErrorKind::out_of_memory, {"4000 neighbors", "48000 bytes", "max_result_bytes is 1000"},
                            [&] { (void)radius_search(tree, queries.subview(0, 1), 5, {.max_result_bytes = 1000}); }));
@@ -120,14 +120,14 @@ TEST_F(FewRadiusQueries, FromManyThreadsFromInsideTasksAndFromVisitors) {
     const std::vector<double> points = uniform_points<double>(sized(4000), 3, 0, 1, 43);
     const std::vector<double> queries = uniform_points<double>(600, 3, -1, 2, 44);
     const Tree tree(PointsView(points, 3), {.box = Box::periodic(1)});
-    const std::vector<std::int64_t> expected = radius_count(tree, PointsView(queries, 3), 0.1);
+    const std::vector<std::int64_t> expected = radius_count(tree, PointsView(queries, 3), 0.1).counts;
     const auto count = [&](std::int64_t query) {
         std::int64_t found = -1;
         const PointsView one(&queries[3 * static_cast<std::size_t>(query)], 1, 3);
         radius_visit(
             [&](const RadiusBlock& block) {
                 EXPECT_EQ(radius_search(tree, one, 0.1).size(), std::ssize(block.indices()));
-                found = radius_count(tree, one, 0.1)[0];
+                found = radius_count(tree, one, 0.1).counts[0];
             },
             tree, one, 0.1);
         return found;

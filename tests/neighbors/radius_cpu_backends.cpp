@@ -34,12 +34,12 @@ RadiusBackend backend_of(Engine engine) {
             answers.rows = rows_of(radius_search(tree, *request.queries, request.radii, in_tree));
             summary = radius_visit(visitor, tree, *request.queries, request.radii, in_tree);
             answers.counts = draw.integer(2) == 0
-                                 ? radius_count(request.points, *request.queries, request.radii, options)
-                                 : radius_count(tree, *request.queries, request.radii, in_tree);
+                                 ? radius_count(request.points, *request.queries, request.radii, options).counts
+                                 : radius_count(tree, *request.queries, request.radii, in_tree).counts;
         } else {
             answers.rows = rows_of(radius_search(request.points, request.radii, options));
             summary = radius_visit(visitor, tree, request.radii, in_tree);
-            answers.counts = radius_count(tree, request.radii, in_tree);
+            answers.counts = radius_count(tree, request.radii, in_tree).counts;
         }
         EXPECT_TRUE(engine == Engine::automatic || summary.engine == engine);
         answers.visited = visited.rows();

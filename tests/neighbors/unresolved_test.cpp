@@ -150,13 +150,13 @@ TEST_F(Unresolved, RadiiThatVanishAreRefused) {
     radii[5] = 0;
     radii[6] = 2;
     refused({"the radius of query 6 is 2"}, [&] { (void)radius_count(view, radii); });
-    EXPECT_GT(radius_count(view, 0.0)[3], 1); // it takes what has d2 = 0
-    EXPECT_EQ(radius_count(view, 1e5)[3], 299);
+    EXPECT_GT(radius_count(view, 0.0).counts[3], 1); // it takes what has d2 = 0
+    EXPECT_EQ(radius_count(view, 1e5).counts[3], 299);
     const std::vector<float> zeros(9, 0.0F);
-    EXPECT_EQ(radius_count(PointsView(zeros, 3), 1e-30)[0], 3); // all in one place
+    EXPECT_EQ(radius_count(PointsView(zeros, 3), 1e-30).counts[0], 3); // all in one place
     const std::vector<float> queries{1e-25F, 0, 0};
     refused({"the radius is 1e-30"}, [&] { (void)radius_count(PointsView(zeros, 3), PointsView(queries, 3), 1e-30); });
-    EXPECT_EQ(radius_count(PointsView(std::span<const float>(), 3), PointsView(queries, 3), 1e-30)[0], 0);
+    EXPECT_EQ(radius_count(PointsView(std::span<const float>(), 3), PointsView(queries, 3), 1e-30).counts[0], 0);
 }
 
 } // namespace

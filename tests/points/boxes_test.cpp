@@ -178,13 +178,18 @@ TEST_F(BoxesOfPoints, CountThePointsOutside) {
             EXPECT_EQ(fof(view, LinkingLength::absolute(0.1), {.box = box, .engine = engine}).wrapped_points, expected);
         }
         EXPECT_EQ(dbscan(view, 0.1, 2, {.box = box}).wrapped_points, expected);
+        EXPECT_EQ(radius_count(view, 0.1, {.box = box}).wrapped_points, expected);
         run_ranks(3, [&](Communicator& ranks) {
             const PointsView mine = view.subview(2 * ranks.rank(), ranks.rank() == 2 ? 1 : 2);
-            EXPECT_EQ(knn(ranks, mine, 2, {.box = box}).neighbors.wrapped_points, expected);
-            EXPECT_EQ(knn(ranks, mine, 2, {.box = box}, {.rebalance = true}).neighbors.wrapped_points, expected);
-            EXPECT_EQ(knn_visit(ranks, [](const auto&) {}, mine, 2, {.box = box}).wrapped_points, expected);
-            EXPECT_EQ(radius_search(ranks, mine, 0.1, {.box = box}).neighbors.wrapped_points, expected);
-            EXPECT_EQ(fof(ranks, mine, LinkingLength::absolute(0.1), {.box = box}).wrapped_points, expected);
+            EXPECT_EQ(knn(mine, 2, {.box = box, .execution = over(ranks)}).wrapped_points, expected);
+            EXPECT_EQ(knn(mine, 2, {.box = box, .execution = over(ranks, cpu(), {.rebalance = true})}).wrapped_points,
+                      expected);
+            EXPECT_EQ(knn_visit([](const auto&) {}, mine, 2, {.box = box, .execution = over(ranks)}).wrapped_points,
+                      expected);
+            EXPECT_EQ(radius_search(mine, 0.1, {.box = box, .execution = over(ranks)}).wrapped_points, expected);
+            EXPECT_EQ(radius_count(mine, 0.1, {.box = box, .execution = over(ranks)}).wrapped_points, expected);
+            EXPECT_EQ(fof(mine, LinkingLength::absolute(0.1), {.box = box, .execution = over(ranks)}).wrapped_points,
+                      expected);
         });
     }
 }

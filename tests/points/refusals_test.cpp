@@ -111,14 +111,16 @@ TEST_F(Refused, WithDetailsForPrograms) {
     EXPECT_EQ(details_of([] { (void)Box().with_origin(1, 5); }).axis, 1);
     stars[3 * 17 + 2] = std::numeric_limits<float>::quiet_NaN();
     run_ranks(2, [&](Communicator& ranks) {
-        const ErrorDetails of_rank = details_of([&] { (void)knn(ranks, all.subview(10 * ranks.rank(), 10), 1); });
+        const ErrorDetails of_rank =
+            details_of([&] { (void)knn(all.subview(10 * ranks.rank(), 10), 1, {.execution = over(ranks)}); });
         EXPECT_EQ(of_rank.rank, 1);
         EXPECT_EQ(of_rank.point, 7);
         EXPECT_EQ(of_rank.axis, 2);
     });
     run_ranks(2, [&](Communicator& ranks) {
         const auto details_of_ids = [&](const std::vector<std::uint64_t>& ids) {
-            return details_of([&] { (void)knn(ranks, all.subview(0, 2), 1, {}, {.ids = ids}); });
+            return details_of(
+                [&] { (void)knn(all.subview(0, 2), 1, {.execution = over(ranks, cpu(), {.ids = ids})}); });
         };
         const auto rank = static_cast<std::uint64_t>(ranks.rank());
         const ErrorDetails large = details_of_ids({2 * rank, rank << 63});

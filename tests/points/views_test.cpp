@@ -170,7 +170,7 @@ TEST_F(Views, OneStructIsOneQuery) {
     const Tree tree(stars);
     const Massive query{0, 0.75, 0, 0};
     EXPECT_EQ(knn(tree, query, 1).indices()[0], 1);
-    EXPECT_EQ(radius_count(tree, query, 0.5), std::vector<std::int64_t>{1});
+    EXPECT_EQ(radius_count(tree, query, 0.5).counts, std::vector<std::int64_t>{1});
 }
 
 TEST_F(Views, PartsOfAView) {

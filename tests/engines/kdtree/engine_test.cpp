@@ -45,7 +45,7 @@ void expect_the_plane_tree_s_rows(const PointsView& points, std::int64_t k, cons
     EXPECT_TRUE(same_rows<T>(found, rows_of<T>(expected)));
     const double radius = 1.5 * static_cast<double>(expected.template distances<T>()[k - 1]);
     const auto radii = [&](Engine engine) {
-        return radius_count(points, radius, {.box = box, .engine = engine, .execution = execution});
+        return radius_count(points, radius, {.box = box, .engine = engine, .execution = execution}).counts;
     };
     EXPECT_EQ(radii(Engine::kdtree), radii(Engine::tree));
 }
@@ -83,7 +83,7 @@ TEST_F(KdTreeEngine, OfAHundredThousandCoincidentPoints) {
     for (std::int64_t i = 0; i < count; ++i) {
         ASSERT_TRUE(std::equal(first.begin(), first.end(), found.indices().begin() + i * k)) << i;
     }
-    EXPECT_EQ(radius_count(view, 0, {.engine = Engine::kdtree}), std::vector<std::int64_t>(count, count));
+    EXPECT_EQ(radius_count(view, 0, {.engine = Engine::kdtree}).counts, std::vector<std::int64_t>(count, count));
     const std::vector<float> beside = uniform_points<float>(20'000, 3, 0, 1, 3);
     const KnnResult of_queries = knn(view, PointsView(beside, 3), k, {.engine = Engine::kdtree});
     for (std::int64_t i = 0; i < of_queries.rows(); ++i) {

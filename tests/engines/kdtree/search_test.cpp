@@ -312,7 +312,7 @@ TEST(KdTreeSearches, SquareRadiiAsRadiusSearchDoes) {
                           0.01F * static_cast<float>(i / 144)});
     }
     const double radius = 0.05;
-    const std::vector<std::int64_t> expected = radius_count(points, radius);
+    const std::vector<std::int64_t> expected = radius_count(points, radius).counts;
     const BuiltTree<std::array<float, 3>> tree(points, Split::cyclic);
     std::int64_t other = 0; // counts with the square of the number that was not rounded
     for (std::size_t i = 0; i < points.size(); ++i) {

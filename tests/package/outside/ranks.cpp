@@ -19,14 +19,14 @@ int wrong_answers() {
     const std::vector<std::array<double, 3>> points = ranks.rank() == 0
                                                           ? std::vector<std::array<double, 3>>{{5, 5, 5}, {1, 2, 3}}
                                                           : std::vector<std::array<double, 3>>{{1, 2, 4}, {9, 9, 9}};
-    const auto groups = kith::fof(ranks, points, kith::LinkingLength::absolute(1));
+    const auto groups = kith::fof(points, kith::LinkingLength::absolute(1), {.execution = kith::over(ranks)});
     const std::vector<std::int64_t> labels =
         ranks.rank() == 0 ? std::vector<std::int64_t>{1, 0} : std::vector<std::int64_t>{0, 2};
-    const auto nearest = kith::knn(ranks, points, 1, {.exclude_self = true});
+    const auto nearest = kith::knn(points, 1, {.exclude_self = true, .execution = kith::over(ranks)});
     const std::vector<std::int64_t> neighbors =
         ranks.rank() == 0 ? std::vector<std::int64_t>{2, 2} : std::vector<std::int64_t>{1, 0};
-    const bool right = groups.groups == 3 && std::ranges::equal(groups.labels, labels) &&
-                       std::ranges::equal(nearest.neighbors.indices64(), neighbors);
+    const bool right = groups.groups == 3 && std::ranges::equal(groups.labels64(), labels) &&
+                       std::ranges::equal(nearest.indices64(), neighbors);
     std::cerr << (right ? "" : "wrong: groups or neighbors of two ranks\n");
     return right ? 0 : 1;
 }

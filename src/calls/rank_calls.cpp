@@ -1,0 +1,275 @@
+#include "calls/rank_calls.hpp"
+
+#include <kith/distributed.hpp>
+#include <kith/error.hpp>
+
+#include "distributed/arguments.hpp"
+#include "distributed/catalog.hpp"
+#include "distributed/fof.hpp"
+#include "distributed/knn.hpp"
+#include "distributed/ownership.hpp"
+#include "distributed/radius.hpp"
+#include "distributed/ranks.hpp"
+#include "distributed/team.hpp"
+#include "halos/columns.hpp"
+#include "support/context.hpp"
+#include "support/dimension.hpp"
+#include "support/message.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace kith {
+
+namespace detail {
+
+namespace {
+
+void require_host(const Execution& execution) {
+    if (execution.device.kind != DeviceKind::cpu) {
+        throw Error(ErrorKind::unsupported, "calls over ranks run on the CPU only; use kith::over() with kith::cpu()");
+    }
+}
+
+/// Runs run(ranks, context, options, of_ranks), or alone(options), unless it is null, if there is one rank without ids.
+/// The options are those for this process alone. check() is part of what may fail on one rank; items(result) counts the
+/// rows, labels or groups of this rank.
+template <class Options, class Check, class Alone, class Run, class Items>
+auto over_team(const Options& options, const Check& check, const Alone& alone, const Run& run, const Items& items) {
+    const Team& team = *options.execution.team;
+    return on_all_ranks(team.communicator, [&](Ranks& ranks) {
+        Options here = options;
+        here.execution.team = nullptr;
+        std::optional<Context> context;
+        std::optional<decltype(run(ranks, *context, here, team.options))> result;
+        ranks.agreed([&] {
+            require_host(here.execution);
+            check();
+            if constexpr (!std::is_null_pointer_v<Alone>) {
+                if (ranks.size() == 1 && team.options.ids.empty()) {
+                    result.emplace(alone(here));
+                    return;
+                }
+            }
+            context.emplace(here.execution);
+        });
+        if (!result) {
+            result.emplace(run(ranks, *context, here, team.options));
+        }
+        Distribution& part = result->distribution ? *result->distribution : result->distribution.emplace();
+        const Ownership ownership(ranks, items(*result));
+        part.ranks = ranks.size();
+        part.first = ownership.first();
+        part.total = ownership.total();
+        part.traffic = ranks.traffic();
+        return std::move(*result);
+    });
+}
+
+// What must be the same on all ranks.
+
+std::vector<Argument> arguments_of(const KnnCall& call, const RankOptions& of_ranks) {
+    const KnnOptions& options = call.options;
+    std::vector<Argument> arguments = shape_arguments(call.points.points(), options.box);
+    arguments.insert(arguments.end(), {{"k", static_cast<double>(call.k)},
+                                       {"max_distance", options.max_distance},
+                                       flag("exclude_self", options.exclude_self),
+                                       flag("squared", options.squared),
+                                       flag("separate queries", call.queries != nullptr),
+                                       flag("rebalance", of_ranks.rebalance)});
+    return arguments;
+}
+
+std::vector<Argument> arguments_of(const RadiusCall& call) {
+    const RadiusOptions& options = call.options;
+    const bool is_uniform = call.radii.is_uniform();
+    std::vector<Argument> arguments = shape_arguments(call.points.points(), options.box);
+    arguments.insert(arguments.end(), {flag("one radius for all queries", is_uniform),
+                                       {"radius", is_uniform ? call.radii[0] : 0.0},
+                                       flag("exclude_self", options.exclude_self),
+                                       flag("squared", options.squared),
+                                       flag("rows by index", options.order == RowOrder::index),
+                                       flag("separate queries", call.queries != nullptr)});
+    return arguments;
+}
+
+std::vector<Argument> arguments_of(const FofCall& call, const RankOptions& of_ranks) {
+    const auto& phase_space = call.options.phase_space;
+    const VelocityLength psi = phase_space ? phase_space->length : VelocityLength::absolute(0);
+    std::vector<Argument> arguments = shape_arguments(call.points.points(), call.options.box);
+    arguments.insert(arguments.end(), {{"linking length", call.length.value()},
+                                       flag("relative linking length", call.length.is_relative()),
+                                       {"linking length of velocities", psi.value()},
+                                       flag("relative linking length of velocities", psi.is_relative()),
+                                       flag("velocities", phase_space.has_value()),
+                                       flag("masses", phase_space && phase_space->masses),
+                                       flag("rebalance", of_ranks.rebalance)});
+    return arguments;
+}
+
+std::vector<Argument> arguments_of(const CatalogOverRanks& call) {
+    const Particles& particles = call.particles;
+    std::vector<std::int64_t> sizes;
+    for (const GroupsOfSize& of_size : call.groups.sizes.runs()) {
+        sizes.insert(sizes.end(), {of_size.size, of_size.groups});
+    }
+    std::vector<Argument> arguments = shape_arguments(particles.positions, call.groups.box);
+    arguments.insert(arguments.end(), {{"min_members", static_cast<double>(call.options.min_members)},
+                                       flag("velocities", particles.velocities.has_value()),
+                                       type("type of the velocities",
+                                            particles.velocities ? particles.velocities->dtype() : DType::float32),
+                                       flag("masses", particles.masses.has_value()),
+                                       {"uniform_mass", particles.uniform_mass},
+                                       {"number of groups", static_cast<double>(call.groups.groups)},
+                                       hash("sizes of groups", sizes)});
+    return arguments;
+}
+
+/// A radius search over ranks; alone(options) and run(ranks, context, call) find the result, items(result) counts rows.
+template <class Alone, class Run, class Items>
+auto radius_over_team(RankFunction function, const RadiusCall& call, const Alone& alone, const Run& run,
+                      const Items& items) {
+    std::int64_t smallest = -1;
+    return over_team(
+        call.options, [&] { smallest = check(call, Where::ranks); }, alone,
+        [&](Ranks& ranks, Context& context, const RadiusOptions& options, const RankOptions& of_ranks) {
+            require_same(ranks, function, arguments_of(call));
+            return run(ranks, context,
+                       RadiusOverRanks{call.points.points(), call.queries, call.radii, smallest, options, of_ranks});
+        },
+        items);
+}
+
+} // namespace
+
+KnnResult knn_over_team(const KnnCall& call) {
+    return over_team(
+        call.options, [&] { check(call, Where::ranks); },
+        [&](KnnOptions options) {
+            options.index_type = IndexType::int64;
+            return call.queries != nullptr ? knn(call.points, *call.queries, call.k, options)
+                                           : knn(call.points, call.k, options);
+        },
+        [&](Ranks& ranks, Context& context, const KnnOptions& options, const RankOptions& of_ranks) {
+            require_same(ranks, RankFunction::knn, arguments_of(call, of_ranks));
+            std::optional<KnnResult> result;
+            ranks.agreed([&] { result.emplace(call.row_count(), call.k, IndexType::int64, call.points.dtype()); });
+            std::vector<float>& work = result->distribution.emplace().work;
+            with_dtype(call.points.dtype(), [&]<Coordinate T>(T) {
+                knn_over_ranks<T>(ranks, context, {call.points.points(), call.queries, call.k, options, of_ranks},
+                                  *result, work);
+            });
+            return std::move(*result);
+        },
+        [](const KnnResult& result) { return result.rows(); });
+}
+
+SearchSummary knn_visit_over_team(const KnnCall& call) {
+    return over_team(
+        call.options, [&] { check(call, Where::ranks); }, nullptr,
+        [&](Ranks& ranks, Context& context, const KnnOptions& options, const RankOptions& of_ranks) {
+            require_same(ranks, RankFunction::knn_visit, arguments_of(call, of_ranks));
+            return with_dtype(call.points.dtype(), [&]<Coordinate T>(T) {
+                return knn_visit_over_ranks<T>(
+                    ranks, context, {call.points.points(), call.queries, call.k, options, of_ranks}, *call.visitor);
+            });
+        },
+        [&](const SearchSummary&) { return call.row_count(); });
+}
+
+RadiusResult radius_search_over_team(const RadiusCall& call) {
+    return radius_over_team(
+        RankFunction::radius_search, call,
+        [&](RadiusOptions options) {
+            options.index_type = IndexType::int64;
+            return call.queries != nullptr ? radius_search(call.points, *call.queries, call.radii, options)
+                                           : radius_search(call.points, call.radii, options);
+        },
+        [&](Ranks& ranks, Context& context, const RadiusOverRanks& here) {
+            return with_dtype(call.points.dtype(),
+                              [&]<Coordinate T>(T) { return radius_over_ranks<T>(ranks, context, here); });
+        },
+        [](const RadiusResult& result) { return result.rows(); });
+}
+
+RadiusCounts radius_count_over_team(const RadiusCall& call) {
+    return radius_over_team(
+        RankFunction::radius_count, call,
+        [&](const RadiusOptions& options) {
+            return call.queries != nullptr ? radius_count(call.points, *call.queries, call.radii, options)
+                                           : radius_count(call.points, call.radii, options);
+        },
+        [&](Ranks& ranks, Context& context, const RadiusOverRanks& here) {
+            return with_dtype(call.points.dtype(),
+                              [&]<Coordinate T>(T) { return radius_counts_over_ranks<T>(ranks, context, here); });
+        },
+        [](const RadiusCounts& result) { return std::ssize(result.counts); });
+}
+
+FofResult fof_over_team(const FofCall& call) {
+    return over_team(
+        call.options, [&] { check(call, Where::ranks); },
+        [&](const FofOptions& options) {
+            FofResult result = fof(call.points, call.length, options);
+            Context context(options.execution);
+            widen_labels(context, result.label_array);
+            return result;
+        },
+        [&](Ranks& ranks, Context& context, const FofOptions& options, const RankOptions& of_ranks) {
+            require_same(ranks, RankFunction::fof, arguments_of(call, of_ranks));
+            FofResult result;
+            std::vector<float>& work = result.distribution.emplace().work;
+            with_dtype(call.points.dtype(), [&]<Coordinate T>(T) {
+                fof_over_ranks<T>(ranks, context, {call.points.points(), call.length, options, of_ranks}, result, work);
+            });
+            return result;
+        },
+        [](const FofResult& result) { return result.label_array.size(); });
+}
+
+void require_groups_of(const FofSummary& groups, int ranks) {
+    const int found_over = groups.distribution ? groups.distribution->ranks : 0;
+    if (found_over != ranks) {
+        const auto over_how_many = [](int count) {
+            return count == 0 ? std::string("by one process")
+                              : message("over ", count, count == 1 ? " rank" : " ranks");
+        };
+        throw error(ErrorKind::invalid_argument, "the groups were found ", over_how_many(found_over),
+                    ", but are described ", over_how_many(ranks), "; find and describe them in the same way");
+    }
+}
+
+Catalog catalog_over_team(const FofResult& groups, const Particles& particles, const CatalogOptions& options) {
+    const Team& team = *options.execution.team;
+    return over_team(
+        options,
+        [&] {
+            require_groups_of(groups, team.communicator.size());
+            halos::check_particle_shapes(particles, groups.label_array.size(), options, DeviceKind::cpu);
+            if (groups.groups != groups.sizes.size()) {
+                throw error(ErrorKind::invalid_argument, "groups: sizes are those of ", groups.sizes.size(),
+                            " groups, but there are ", groups.groups, "; pass sizes and groups of the same result");
+            }
+        },
+        nullptr,
+        [&](Ranks& ranks, Context& context, const CatalogOptions& here, const RankOptions& of_ranks) {
+            const CatalogOverRanks call{groups, particles, here, of_ranks};
+            require_same(ranks, RankFunction::catalog, arguments_of(call));
+            return catalog_over_ranks(ranks, context, call);
+        },
+        [](const Catalog& catalog) { return catalog.groups; });
+}
+
+} // namespace detail
+
+Execution over(Communicator& communicator, Execution local, RankOptions rank_options) {
+    local.team = std::make_shared<const detail::Team>(communicator, std::move(rank_options));
+    return local;
+}
+
+} // namespace kith

@@ -1,0 +1,20 @@
+// The calls over ranks: each rank checks its own arguments, all compare those that must be the same, and the algorithms
+// of src/distributed run together. One rank whose points have no ids makes the call of one process.
+#pragma once
+
+#include <kith/catalog.hpp>
+
+#include "calls/calls.hpp"
+
+namespace kith::detail {
+
+KnnResult knn_over_team(const KnnCall& call);
+SearchSummary knn_visit_over_team(const KnnCall& call);
+RadiusResult radius_search_over_team(const RadiusCall& call);
+RadiusCounts radius_count_over_team(const RadiusCall& call);
+FofResult fof_over_team(const FofCall& call);
+/// Throws invalid_argument unless the groups were found over as many ranks; 0: by one process.
+void require_groups_of(const FofSummary& groups, int ranks);
+Catalog catalog_over_team(const FofResult& groups, const Particles& particles, const CatalogOptions& options);
+
+} // namespace kith::detail

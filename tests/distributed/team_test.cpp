@@ -1,0 +1,275 @@
+// Every public function with an execution over ranks: answered as the table of engines says, or refused on all ranks,
+// never answered by each process alone.
+#include "distributed/distributions.hpp"
+#include "support/cases.hpp"
+#include "support/engines.hpp"
+
+#include <kith/kith.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace kith::test {
+
+namespace {
+
+using detail::Task;
+using detail::Where;
+
+constexpr double length = 0.11;
+
+/// The points of one rank, and those of all.
+struct Share {
+    PointsView mine;
+    PointsView all;
+    std::int64_t first;
+
+    /// Whether numbers of this rank's points are those of one process.
+    template <class Wide, class Narrow>
+    [[nodiscard]] bool are_mine(const Wide& wide, const Narrow& narrow, std::int64_t of_each = 1) const {
+        return std::ranges::equal(wide, std::span(narrow).subspan(static_cast<std::size_t>(first * of_each),
+                                                                  static_cast<std::size_t>(mine.count() * of_each)));
+    }
+    [[nodiscard]] bool is_mine(const std::optional<Distribution>& part, int ranks) const {
+        return part && part->ranks == ranks && part->first == first && part->total == all.count();
+    }
+};
+
+/// A public function: its task, or none if no way leads over ranks whatever the table says.
+struct Function {
+    std::string name;
+    std::optional<Task> task;
+    std::function<bool(const Share&, Engine, const Execution&, int ranks)> is_right;
+};
+
+/// Calls that are refused wherever the points are.
+template <class Call>
+Function refused(std::string name, const Call& call) {
+    return {std::move(name), std::nullopt, [call](const Share& share, Engine, const Execution& execution, int) {
+                call(share, execution);
+                return false;
+            }};
+}
+
+PhaseSpace phase_space_of(const PointsView& points) {
+    return {points, VelocityLength::absolute(1)};
+}
+
+std::vector<Function> functions() {
+    return {
+        {"knn", Task::neighbors,
+         [](const Share& share, Engine engine, const Execution& execution, int ranks) {
+             const KnnResult found = knn(share.mine, 3, {.engine = engine, .execution = execution});
+             return share.are_mine(found.indices64(), knn(share.all, 3).indices(), 3) &&
+                    share.is_mine(found.distribution, ranks);
+         }},
+        {"knn_visit", Task::neighbor_visits,
+         [](const Share& share, Engine engine, const Execution& execution, int ranks) {
+             std::vector<std::int64_t> nearest(static_cast<std::size_t>(share.mine.count()), -7);
+             const auto visit = [&](const NeighborBlock& block) {
+                 for (std::int64_t row = 0; row < block.rows(); ++row) {
+                     nearest[static_cast<std::size_t>(block.query_indices[row])] = block.indices64()[row * block.k];
+                 }
+             };
+             const SearchSummary found =
+                 knn_visit(visit, share.mine, 1, {.exclude_self = true, .engine = engine, .execution = execution});
+             return share.are_mine(nearest, knn(share.all, 1, {.exclude_self = true}).indices()) &&
+                    share.is_mine(found.distribution, ranks);
+         }},
+        {"radius_search", Task::radius,
+         [](const Share& share, Engine engine, const Execution& execution, int ranks) {
+             const RadiusResult found = radius_search(share.mine, length, {.engine = engine, .execution = execution});
+             const RadiusResult all = radius_search(share.all, length);
+             const auto begin = all.offsets()[share.first];
+             return std::ranges::equal(found.indices64(), all.indices().subspan(begin, found.indices64().size())) &&
+                    share.is_mine(found.distribution, ranks);
+         }},
+        {"radius_count", Task::radius,
+         [](const Share& share, Engine engine, const Execution& execution, int ranks) {
+             const RadiusCounts found = radius_count(share.mine, length, {.engine = engine, .execution = execution});
+             return share.are_mine(found.counts, radius_count(share.all, length).counts) &&
+                    share.is_mine(found.distribution, ranks);
+         }},
+        {"fof", Task::groups,
+         [](const Share& share, Engine engine, const Execution& execution, int ranks) {
+             const FofResult found =
+                 fof(share.mine, LinkingLength::absolute(length), {.engine = engine, .execution = execution});
+             const FofResult all = fof(share.all, LinkingLength::absolute(length));
+             return share.are_mine(found.labels64(), all.labels()) && found.sizes == all.sizes &&
+                    share.is_mine(found.distribution, ranks);
+         }},
+        {"fof in phase space", Task::groups_in_phase_space,
+         [](const Share& share, Engine engine, const Execution& execution, int ranks) {
+             FofOptions options{.engine = engine, .execution = execution, .phase_space = phase_space_of(share.mine)};
+             const FofResult found = fof(share.mine, LinkingLength::absolute(length), options);
+             const FofResult all =
+                 fof(share.all, LinkingLength::absolute(length), {.phase_space = phase_space_of(share.all)});
+             return share.are_mine(found.labels64(), all.labels()) && share.is_mine(found.distribution, ranks);
+         }},
+        {"dbscan", Task::clusters,
+         [](const Share& share, Engine engine, const Execution& execution, int) {
+             const DbscanResult found = dbscan(share.mine, length, 3, {.engine = engine, .execution = execution});
+             return share.are_mine(found.labels64(), dbscan(share.all, length, 3).labels());
+         }},
+        {"spanning_tree", Task::spanning_tree,
+         [](const Share& share, Engine engine, const Execution& execution, int) {
+             (void)spanning_tree(share.mine, {.engine = engine, .execution = execution});
+             return false;
+         }},
+        {"spanning_tree in phase space", Task::spanning_tree_in_phase_space,
+         [](const Share& share, Engine engine, const Execution& execution, int) {
+             const PhaseSpaceAt at{phase_space_of(share.mine), LinkingLength::absolute(length)};
+             (void)spanning_tree(share.mine, {.engine = engine, .execution = execution, .phase_space = at});
+             return false;
+         }},
+        refused("knn_into",
+                [](const Share& share, const Execution& execution) {
+                    std::vector<std::int64_t> indices(static_cast<std::size_t>(share.mine.count()));
+                    std::vector<float> distances(indices.size());
+                    knn_into({indices, distances}, share.mine, 1, {.execution = execution});
+                }),
+        refused("radius_visit",
+                [](const Share& share, const Execution& execution) {
+                    radius_visit([](const RadiusBlock&) { ADD_FAILURE() << "was called"; }, share.mine, length,
+                                 {.execution = execution});
+                }),
+        refused("fof_into",
+                [](const Share& share, const Execution& execution) {
+                    std::vector<std::int32_t> labels(static_cast<std::size_t>(share.mine.count()));
+                    fof_into(labels, share.mine, LinkingLength::absolute(length), {.execution = execution});
+                }),
+        refused("dbscan_into",
+                [](const Share& share, const Execution& execution) {
+                    std::vector<std::int32_t> labels(static_cast<std::size_t>(share.mine.count()));
+                    dbscan_into(labels, {}, share.mine, length, 3, {.execution = execution});
+                }),
+        refused("Tree",
+                [](const Share& share, const Execution& execution) { Tree(share.mine, {.execution = execution}); }),
+        refused("knn of a tree",
+                [](const Share& share, const Execution& execution) {
+                    (void)knn(Tree(share.mine), 1, {.execution = execution});
+                }),
+        refused("few queries of a tree",
+                [](const Share& share, const Execution& execution) {
+                    (void)knn(Tree(share.all), share.all.subview(0, 1), 1, {.execution = execution});
+                }),
+        refused("a count of few queries of a tree",
+                [](const Share& share, const Execution& execution) {
+                    (void)radius_count(Tree(share.all), share.all.subview(0, 1), length, {.execution = execution});
+                }),
+        refused("fof of a spanning tree",
+                [](const Share& share, const Execution& execution) {
+                    (void)fof(spanning_tree(share.all), LinkingLength::absolute(length), execution);
+                }),
+        refused("hierarchy", [](const Share& share,
+                                const Execution& execution) { (void)hierarchy(share.mine, {.execution = execution}); }),
+        refused("hierarchy of a spanning tree",
+                [](const Share& share, const Execution& execution) {
+                    (void)hierarchy(spanning_tree(share.all), execution);
+                }),
+        refused("fof_ladder",
+                [](const Share& share, const Execution& execution) {
+                    (void)fof_ladder(share.mine, {LinkingLength::absolute(length)}, {.execution = execution});
+                }),
+        refused("fof_ladder of a spanning tree",
+                [](const Share& share, const Execution& execution) {
+                    (void)fof_ladder(spanning_tree(share.all), {LinkingLength::absolute(length)},
+                                     {.execution = execution});
+                }),
+        refused("catalog of labels",
+                [](const Share& share, const Execution& execution) {
+                    const FofResult groups = fof(share.all, LinkingLength::absolute(length));
+                    (void)catalog(groups.labels(), groups, {share.all}, {.execution = execution});
+                }),
+        refused("knn_async",
+                [](const Share& share, const Execution& execution) {
+                    Execution on_gpu = execution;
+                    on_gpu.device = cuda().device;
+                    DeviceStatus status;
+                    knn_async({}, share.mine, 1, {.execution = on_gpu}, {}, &status);
+                }),
+    };
+}
+
+class CallsOverTeams : public NeedsDimension<3> {
+protected:
+    /// Calls body(share, ranks) on the ranks of teams of 1, 2 and 3, of which the last has no points.
+    template <class Body>
+    static void each_team(const Body& body) {
+        const PointSet<float> set = point_set<float>("uniform", 3);
+        const std::int64_t count = std::min<std::int64_t>(set.view().count(), 400);
+        const PointsView all = set.view().subview(0, count);
+        for (const int ranks : {1, 2, 3}) {
+            const auto firsts =
+                ranks < 3 ? evenly(count, ranks) : std::vector<std::int64_t>{0, count / 3, count, count};
+            run_ranks(ranks, [&](Communicator& communicator) {
+                const int rank = communicator.rank();
+                const auto first = firsts[static_cast<std::size_t>(rank)];
+                body(Share{part_of(all, firsts, rank), all, first}, communicator);
+            });
+        }
+    }
+};
+
+TEST_F(CallsOverTeams, AreAnsweredAsTheTableSaysOrRefusedOnAllRanks) {
+    const auto start = std::chrono::steady_clock::now();
+    each_team([](const Share& share, Communicator& ranks) {
+        const Execution team = over(ranks, cpu(1));
+        for (const Function& function : functions()) {
+            for (std::size_t i = 0; i < engine_names.size(); ++i) {
+                const auto engine = static_cast<Engine>(i);
+                SCOPED_TRACE(function.name + ", " + name_of(engine) + ", rank " + std::to_string(ranks.rank()));
+                if (function.task && detail::answers(engine, *function.task, Where::ranks)) {
+                    EXPECT_TRUE(function.is_right(share, engine, team, ranks.size()));
+                } else {
+                    EXPECT_TRUE(is_refused(ErrorKind::unsupported, {},
+                                           [&] { (void)function.is_right(share, engine, team, ranks.size()); }));
+                }
+            }
+        }
+    });
+    EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(small_tests ? 300 : 60));
+}
+
+TEST_F(CallsOverTeams, HaveAFunctionForEachTaskOfTheTable) {
+    for (const detail::EngineRow& row : detail::engine_table) {
+        const std::vector<Function> all = functions();
+        EXPECT_TRUE(std::ranges::any_of(all, [&](const Function& function) { return function.task == row.task; }))
+            << detail::task_names[static_cast<std::size_t>(row.task)];
+    }
+}
+
+TEST_F(CallsOverTeams, RefuseToRunOnAGpu) {
+    each_team([](const Share& share, Communicator& ranks) {
+        EXPECT_TRUE(is_refused(ErrorKind::unsupported, {"CPU only", "kith::cpu()"},
+                               [&] { (void)knn(share.mine, 1, {.execution = over(ranks, cuda())}); }));
+    });
+}
+
+TEST_F(CallsOverTeams, DescribeGroupsThatWereFoundOverAsManyRanks) {
+    each_team([](const Share& share, Communicator& ranks) {
+        const LinkingLength reach = LinkingLength::absolute(length);
+        const CatalogOptions together{.min_members = 2, .execution = over(ranks, cpu(1))};
+        const CatalogOptions here{.min_members = 2, .execution = cpu(1)};
+        const FofResult groups = fof(share.mine, reach, {.execution = together.execution});
+        const FofResult mine = fof(share.mine, reach, {.execution = cpu(1)});
+        const Catalog part = catalog(groups, {share.mine}, together);
+        EXPECT_EQ(part.distribution->total, groups.groups_of_at_least(2));
+        EXPECT_TRUE(is_refused(ErrorKind::invalid_argument, {"found by one process", "described over"},
+                               [&] { (void)catalog(mine, {share.mine}, together); }));
+        EXPECT_TRUE(is_refused(ErrorKind::invalid_argument, {"found over", "described by one process"},
+                               [&] { (void)catalog(groups, {share.mine}, here); }));
+        EXPECT_TRUE(is_refused(ErrorKind::invalid_argument, {"64 bits wide"}, [&] { (void)groups.labels(); }));
+    });
+}
+
+} // namespace
+} // namespace kith::test
