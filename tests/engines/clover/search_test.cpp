@@ -60,7 +60,8 @@ TEST_P(CloverSearches, EqualTheOracle) {
         const SetInBox<T> sample(set, drawn_box(set.boxes, draw), 150);
         const PointsView queries = sample.queries_view();
         for (const std::int64_t k : {std::int64_t{1}, std::int64_t{8}, std::int64_t{33}, set.count() + 2}) {
-            CloverSearch<T> search{set.view(), nullptr, k, {}, drawn_shape(draw)};
+            const detail::CellShape shape = drawn_shape(draw);
+            CloverSearch<T> search{set.view(), nullptr, k, {}, shape};
             search.options.box = sample.box.box;
             search.options.exclude_self = draw.integer(2) == 0;
             search.options.execution = cpu(1 + static_cast<int>(draw.integer(3)));
