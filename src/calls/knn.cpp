@@ -122,8 +122,8 @@ void run(const KnnCall& call, SearchSummary& summary) {
 }
 
 SearchSummary checked_and_run(const KnnCall& call) {
-    if (call.visitor != nullptr && where_of(call.options.execution) == Where::ranks) {
-        return knn_visit_over_team(call);
+    if (where_of(call.options.execution) == Where::ranks) {
+        return call.visitor != nullptr ? knn_visit_over_team(call) : knn_into_over_team(call);
     }
     check(call);
     SearchSummary summary;

@@ -15,8 +15,10 @@
 #include "support/context.hpp"
 #include "support/dimension.hpp"
 #include "support/message.hpp"
+#include "support/number_types.hpp"
 
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <optional>
 #include <string>
@@ -130,6 +132,16 @@ std::vector<Argument> arguments_of(const CatalogOverRanks& call) {
     return arguments;
 }
 
+/// Fills rows of 64-bit indices, the summary and the work in it.
+void search_together(Ranks& ranks, Context& context, const KnnCall& call, const KnnOptions& options,
+                     const RankOptions& of_ranks, const NeighborRows& rows, SearchSummary& summary) {
+    std::vector<float>& work = summary.distribution.emplace().work;
+    with_dtype(call.points.dtype(), [&]<Coordinate T>(T) {
+        knn_over_ranks<T>(ranks, context, {call.points.points(), call.queries, call.k, options, of_ranks}, rows,
+                          summary, work);
+    });
+}
+
 /// A radius search over ranks; alone(options) and run(ranks, context, call) find the result, items(result) counts rows.
 template <class Alone, class Run, class Items>
 auto radius_over_team(RankFunction function, const RadiusCall& call, const Alone& alone, const Run& run,
@@ -159,14 +171,51 @@ KnnResult knn_over_team(const KnnCall& call) {
             require_same(ranks, RankFunction::knn, arguments_of(call, of_ranks));
             std::optional<KnnResult> result;
             ranks.agreed([&] { result.emplace(call.row_count(), call.k, IndexType::int64, call.points.dtype()); });
-            std::vector<float>& work = result->distribution.emplace().work;
-            with_dtype(call.points.dtype(), [&]<Coordinate T>(T) {
-                knn_over_ranks<T>(ranks, context, {call.points.points(), call.queries, call.k, options, of_ranks},
-                                  *result, work);
-            });
+            search_together(ranks, context, call, options, of_ranks, result->rows_view(), *result);
             return std::move(*result);
         },
         [](const KnnResult& result) { return result.rows(); });
+}
+
+SearchSummary knn_into_over_team(const KnnCall& call) {
+    const NeighborRows& rows = *call.rows;
+    return over_team(
+        call.options,
+        [&] {
+            check(call, Where::ranks);
+            if (rows.indices() != nullptr && rows.index_type() != IndexType::int64) {
+                throw Error(ErrorKind::invalid_argument, "the memory for indices is for 32 bits each; over ranks they "
+                                                         "are 64 bits wide, so give memory for std::int64_t");
+            }
+        },
+        [&](const KnnOptions& options) {
+            return call.queries != nullptr ? knn_into(rows, call.points, *call.queries, call.k, options)
+                                           : knn_into(rows, call.points, call.k, options);
+        },
+        [&](Ranks& ranks, Context& context, const KnnOptions& options, const RankOptions& of_ranks) {
+            require_same(ranks, RankFunction::knn, arguments_of(call, of_ranks));
+            std::optional<KnnResult> found; // where an array is missing: ranks merge rows by both
+            ranks.agreed([&] {
+                if (rows.indices() == nullptr || rows.distances() == nullptr) {
+                    found.emplace(call.row_count(), call.k, IndexType::int64, call.points.dtype());
+                }
+            });
+            SearchSummary summary;
+            search_together(ranks, context, call, options, of_ranks, found ? found->rows_view() : rows, summary);
+            if (!found) {
+                return summary;
+            }
+            const auto keep = [](void* to, const void* from, std::int64_t bytes) {
+                if (to != nullptr) {
+                    std::memcpy(to, from, static_cast<std::size_t>(bytes));
+                }
+            };
+            const NeighborRows all = found->rows_view();
+            keep(rows.indices(), all.indices(), all.index_count() * item_size(IndexType::int64));
+            keep(rows.distances(), all.distances(), all.distance_count() * item_size(all.dtype()));
+            return summary;
+        },
+        [&](const SearchSummary&) { return call.row_count(); });
 }
 
 SearchSummary knn_visit_over_team(const KnnCall& call) {

@@ -9,6 +9,7 @@
 namespace kith::detail {
 
 KnnResult knn_over_team(const KnnCall& call);
+SearchSummary knn_into_over_team(const KnnCall& call);
 SearchSummary knn_visit_over_team(const KnnCall& call);
 RadiusResult radius_search_over_team(const RadiusCall& call);
 RadiusCounts radius_count_over_team(const RadiusCall& call);

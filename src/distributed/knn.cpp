@@ -41,9 +41,9 @@ struct WorkingRows {
     T* distances;
     std::span<const std::int64_t> order; ///< the row of each query, unless it is the query itself
 
-    WorkingRows(KnnResult& result, std::span<const std::int64_t> order_of_queries)
-        : rows(result.rows()), k(result.k()), indices(static_cast<std::int64_t*>(result.rows_view().indices())),
-          distances(static_cast<T*>(result.rows_view().distances())), order(order_of_queries) {}
+    WorkingRows(const NeighborRows& memory, std::int64_t k_, std::span<const std::int64_t> order_of_queries)
+        : rows(memory.index_count() / k_), k(k_), indices(static_cast<std::int64_t*>(memory.indices())),
+          distances(static_cast<T*>(memory.distances())), order(order_of_queries) {}
 
     [[nodiscard]] std::int64_t of_query(std::int64_t query) const { return order.empty() ? query : order[query]; }
 
@@ -122,16 +122,16 @@ public:
           options_(options), request_(working_request(frame(), k, options)),
           queries_(share_queries(ranks, context, queries, frame())) {}
 
-    void run(KnnResult& result) {
-        result.box = resolved_box(frame());
-        result.wrapped_points = frame().outside;
-        const WorkingRows<T> rows(result, queries_ ? std::span<const std::int64_t>() : order_);
+    void run(const NeighborRows& memory, SearchSummary& summary) {
+        summary.box = resolved_box(frame());
+        summary.wrapped_points = frame().outside;
+        const WorkingRows<T> rows(memory, request_.k, queries_ ? std::span<const std::int64_t>() : order_);
         ranks_.agreed([&] { search_own(rows); });
         const GhostPoints<T> ghosts = fetch(rows);
         ranks_.agreed([&] { search_ghosts(rows, ghosts); });
         const bool counts = ranks_.any(frame().has_tiny || (queries_ && queries_->has_tiny));
         if (counts) {
-            result.unresolved = unresolved(rows, ghosts);
+            summary.unresolved = unresolved(rows, ghosts);
         }
         ranks_.agreed([&] { finish(rows); });
     }
@@ -254,7 +254,8 @@ private:
 
 template <Coordinate T>
 void search_rebalanced(Ranks& ranks, Context& context, const KnnOverRanks& call, const SharedPoints<T>& shared,
-                       std::span<const std::int64_t> ids, KnnResult& result, std::vector<float>& work) {
+                       std::span<const std::int64_t> ids, const NeighborRows& rows, SearchSummary& summary,
+                       std::vector<float>& work) {
     // Queries are looked at before anything moves, so that an error names the rank and the row that they came from.
     (void)share_queries(ranks, context, call.queries, shared.points.frame);
     const Rebalanced<T> here(ranks, context, shared, ids, call.of_ranks.weights);
@@ -269,36 +270,33 @@ void search_rebalanced(Ranks& ranks, Context& context, const KnnOverRanks& call,
     const PointsView queries_here = receivers.view();
     DistributedSearch<T>(ranks, context, here.points, queries ? &queries_here : nullptr, call.k, call.options,
                          here.ids->order(), receivers.global_indices())
-        .run(*found);
-    result.unresolved = found->unresolved;
-    result.box = found->box;
-    result.wrapped_points = found->wrapped_points;
-    result.stages = context.take_stages();
-    work = here.moved.work(seconds_of(result.stages));
-    const auto size = static_cast<std::size_t>(result.rows() * call.k);
-    receivers.bring_back(found->indices64(), call.k,
-                         std::span(static_cast<std::int64_t*>(result.rows_view().indices()), size));
-    receivers.bring_back(found->template distances<T>(), call.k,
-                         std::span(static_cast<T*>(result.rows_view().distances()), size));
+        .run(found->rows_view(), summary);
+    summary.stages = context.take_stages();
+    work = here.moved.work(seconds_of(summary.stages));
+    const auto size = static_cast<std::size_t>(rows.index_count());
+    receivers.bring_back(found->indices64(), call.k, std::span(static_cast<std::int64_t*>(rows.indices()), size));
+    receivers.bring_back(found->template distances<T>(), call.k, std::span(static_cast<T*>(rows.distances()), size));
 }
 
 } // namespace
 
 template <Coordinate T>
-void knn_over_ranks(Ranks& ranks, Context& context, const KnnOverRanks& call, KnnResult& result,
-                    std::vector<float>& work) {
+void knn_over_ranks(Ranks& ranks, Context& context, const KnnOverRanks& call, const NeighborRows& rows,
+                    SearchSummary& summary, std::vector<float>& work) {
     const GivenIds ids(ranks, call.of_ranks.ids, call.points.count());
     SharedPoints<T> shared = share_frame<T>(ranks, context, call.points, call.options.box);
     if (call.of_ranks.rebalance && ranks.size() > 1) {
-        search_rebalanced(ranks, context, call, shared, ids.given(), result, work);
+        search_rebalanced(ranks, context, call, shared, ids.given(), rows, summary, work);
         return;
     }
     ranks.agreed([&] { ids.sort(shared); });
-    DistributedSearch<T>(ranks, context, shared, call.queries, call.k, call.options, ids.order()).run(result);
-    result.stages = context.take_stages();
+    DistributedSearch<T>(ranks, context, shared, call.queries, call.k, call.options, ids.order()).run(rows, summary);
+    summary.stages = context.take_stages();
 }
 
-template void knn_over_ranks<float>(Ranks&, Context&, const KnnOverRanks&, KnnResult&, std::vector<float>&);
-template void knn_over_ranks<double>(Ranks&, Context&, const KnnOverRanks&, KnnResult&, std::vector<float>&);
+template void knn_over_ranks<float>(Ranks&, Context&, const KnnOverRanks&, const NeighborRows&, SearchSummary&,
+                                    std::vector<float>&);
+template void knn_over_ranks<double>(Ranks&, Context&, const KnnOverRanks&, const NeighborRows&, SearchSummary&,
+                                     std::vector<float>&);
 
 } // namespace kith::detail

@@ -23,11 +23,11 @@ struct KnnOverRanks {
     const RankOptions& of_ranks;
 };
 
-/// Collective. Fills the result, whose rows have 64-bit indices and distances of type T, and the work of this rank's
-/// points if they were rebalanced (RankOptions).
+/// Collective. Fills the rows, 64-bit indices and distances of type T, neither of which is missing; the summary; and the
+/// work of this rank's points if they were rebalanced (RankOptions).
 template <Coordinate T>
-void knn_over_ranks(Ranks& ranks, Context& context, const KnnOverRanks& call, KnnResult& result,
-                    std::vector<float>& work);
+void knn_over_ranks(Ranks& ranks, Context& context, const KnnOverRanks& call, const NeighborRows& rows,
+                    SearchSummary& summary, std::vector<float>& work);
 
 /// Collective. Passes the rows to the visitor.
 template <Coordinate T>

@@ -71,6 +71,21 @@ std::vector<Function> functions() {
              return share.are_mine(found.indices64(), knn(share.all, 3).indices(), 3) &&
                     share.is_mine(found.distribution, ranks);
          }},
+        {"knn_into", Task::neighbors,
+         [](const Share& share, Engine engine, const Execution& execution, int ranks) {
+             const KnnOptions options{.engine = engine, .execution = execution};
+             const KnnResult all = knn(share.all, 3);
+             const auto size = static_cast<std::size_t>(3 * share.mine.count());
+             std::vector<std::int64_t> indices(size, -7);
+             std::vector<float> distances(size, -7);
+             const SearchSummary found = knn_into({indices, distances}, share.mine, 3, options);
+             std::vector<std::int64_t> alone(size, -7);
+             knn_into({std::span(alone), std::span<float>()}, share.mine, 3, options);
+             std::vector<float> only(size, -7);
+             knn_into({std::span<std::int64_t>(), std::span(only)}, share.mine, 3, options);
+             return share.are_mine(indices, all.indices(), 3) && share.are_mine(distances, all.distances<float>(), 3) &&
+                    alone == indices && only == distances && share.is_mine(found.distribution, ranks);
+         }},
         {"knn_visit", Task::neighbor_visits,
          [](const Share& share, Engine engine, const Execution& execution, int ranks) {
              std::vector<std::int64_t> nearest(static_cast<std::size_t>(share.mine.count()), -7);
@@ -130,12 +145,6 @@ std::vector<Function> functions() {
              (void)spanning_tree(share.mine, {.engine = engine, .execution = execution, .phase_space = at});
              return false;
          }},
-        refused("knn_into",
-                [](const Share& share, const Execution& execution) {
-                    std::vector<std::int64_t> indices(static_cast<std::size_t>(share.mine.count()));
-                    std::vector<float> distances(indices.size());
-                    knn_into({indices, distances}, share.mine, 1, {.execution = execution});
-                }),
         refused("radius_visit",
                 [](const Share& share, const Execution& execution) {
                     radius_visit([](const RadiusBlock&) { ADD_FAILURE() << "was called"; }, share.mine, length,
@@ -245,6 +254,15 @@ TEST_F(CallsOverTeams, HaveAFunctionForEachTaskOfTheTable) {
         EXPECT_TRUE(std::ranges::any_of(all, [&](const Function& function) { return function.task == row.task; }))
             << detail::task_names[static_cast<std::size_t>(row.task)];
     }
+}
+
+TEST_F(CallsOverTeams, WriteWideIndicesAlone) {
+    each_team([](const Share& share, Communicator& ranks) {
+        std::vector<std::int32_t> indices(static_cast<std::size_t>(share.mine.count()));
+        std::vector<float> distances(indices.size());
+        const auto call = [&] { knn_into({indices, distances}, share.mine, 1, {.execution = over(ranks, cpu(1))}); };
+        EXPECT_TRUE(is_refused(ErrorKind::invalid_argument, {"64 bits wide"}, call)); // also without rows of its own
+    });
 }
 
 TEST_F(CallsOverTeams, RefuseToRunOnAGpu) {
