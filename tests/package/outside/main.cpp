@@ -89,7 +89,7 @@ int main() {
     expect(nearest.distances<double>()[5] == 2, "the distance to it");
 
     const kith::FofResult groups = kith::fof(tree, kith::LinkingLength::absolute(1));
-    expect(groups.sizes == std::vector<std::int32_t>({2, 1, 1}), "sizes of the groups");
+    expect(groups.sizes == kith::GroupSizes(std::vector<std::int32_t>({2, 1, 1})), "sizes of the groups");
     expect(groups.label_array == std::vector<std::int32_t>({0, 0, 1, 2}), "labels of the points");
 
     kith::Particles particles;
