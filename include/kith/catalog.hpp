@@ -46,8 +46,8 @@ struct Catalog {
     Box box;                 ///< in which the groups were found, with the origins of all periodic axes
     ResolvedLengths lengths; ///< at which they were found
 
-    /// Input rows of all members, over ranks global indices: those of group g are elements offset[g] to offset[g] + count[g] - 1, by type, then
-    /// ascending index.
+    /// Input rows of all members, over ranks global indices: those of group g are elements offset[g] to offset[g] +
+    /// count[g] - 1, by type, then ascending index.
     IndexArray member_array;
     std::vector<std::int64_t> offset;
     std::vector<std::int64_t> count;

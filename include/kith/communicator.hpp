@@ -1,8 +1,8 @@
 // Communication between ranks, which are processes or threads.
 //
-// Calls over ranks (kith::over(), distributed.hpp) communicate only through a Communicator. run_ranks() provides one for threads of
-// this process, mpi.hpp one for MPI processes; derive from Communicator to use another communication library. Floats
-// are never summed across ranks, so answers do not depend on the order of a reduction.
+// Calls over ranks (kith::over(), distributed.hpp) communicate only through a Communicator. run_ranks() provides one
+// for threads of this process, mpi.hpp one for MPI processes; derive from Communicator to use another communication
+// library. Floats are never summed across ranks, so answers do not depend on the order of a reduction.
 #pragma once
 
 #include <cstddef>

@@ -3,13 +3,13 @@
 // A call whose execution is kith::over(communicator) is collective: each rank makes it with its own points or queries,
 // possibly none; all other arguments except Execution must be the same on all ranks. These calls run over ranks: knn(),
 // knn_into(), knn_visit(), radius_search(), radius_count(), fof() and catalog(), with the engine tree or automatic, on
-// the CPU, and on points, not on a Tree, which belongs to one process. All others refuse it on every rank (unsupported).
+// the CPU, and on points, not on a Tree, which belongs to one process. All others refuse it on every rank.
 //
 // Points stay on their rank; each rank gets the answers for its own points or queries, in their order. The global index
 // of a point is the number of points on lower ranks plus its row. The answers are bit-identical to those of one process
 // that holds the points of all ranks in this order, for any number of ranks and any distribution. Indices, labels and
 // members are global and 64 bits wide, over one rank too; `distribution` in the result says which part of the answer it
-// is, and what it cost. Counts of unresolved rows and of points outside the box are those of all ranks. Relative lengths
+// is, and what it cost. Unresolved rows and points outside the box are counted over all ranks. Relative lengths
 // refer to the mean separation of all points, and to the dispersion of all velocities. Labels number the groups of all
 // ranks; ties are broken by the smallest global index. A catalog takes labels of a call over as many ranks, and divides
 // the groups among ranks so that each part has about the same number of members: a group whose members are all on one
@@ -69,8 +69,8 @@ struct RankOptions {
     ScalarsView weights = {};
 };
 
-/// Where a call runs over the ranks of a communicator, on each with `local`, which must be on the CPU: `kith::knn(points,
-/// 16, {.execution = kith::over(ranks)})`. Refers to the communicator, and to the ids and weights, for as long as it is
+/// Runs a call over the ranks of a communicator, on each with `local`, which must be on the CPU: `kith::knn(points, 16,
+/// {.execution = kith::over(ranks)})`. Refers to the communicator, and to the ids and weights, for as long as it is
 /// used; for one call at a time, since calls over ranks are collective.
 [[nodiscard]] Execution over(Communicator& communicator, Execution local = cpu(), RankOptions rank_options = {});
 

@@ -42,7 +42,7 @@ public:
     [[nodiscard]] std::span<const GroupsOfSize> runs() const noexcept { return runs_; }
     /// Number of groups with at least min_members members: the first ones.
     [[nodiscard]] std::int64_t of_at_least(std::int64_t min_members) const noexcept;
-    /// Members of the first groups, all together: where the members of group `groups` start. Cost: O(log runs().size()).
+    /// Members of the first groups, all together: where those of group `groups` start. Cost: O(log runs().size()).
     [[nodiscard]] std::int64_t members_of_first(std::int64_t groups) const noexcept;
 
     friend bool operator==(const GroupSizes& a, const GroupSizes& b) noexcept { return a.runs_ == b.runs_; }

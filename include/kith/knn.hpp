@@ -33,7 +33,7 @@ struct KnnOptions {
     bool squared = false;
     /// Search algorithm.
     Engine engine = Engine::automatic;
-    /// Type of the indices of a KnnResult.
+    /// Type of the indices of a KnnResult; over ranks always int64.
     IndexType index_type = IndexType::int32;
     /// Must name the tree's device if the points are a tree.
     Execution execution = {};
@@ -147,7 +147,7 @@ private:
 struct NeighborBlock {
     /// Position of the first query in the order of the search: along the curve for Engine::tree.
     std::int64_t first = 0;
-    std::span<const std::int32_t> query_indices; ///< original index of each query
+    std::span<const std::int32_t> query_indices; ///< original index of each query, over ranks its row here
     std::int64_t k = 0;
     const void* indices_data = nullptr; ///< rows x k of index_type
     IndexType index_type = IndexType::int32;

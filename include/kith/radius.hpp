@@ -63,7 +63,7 @@ struct RadiusOptions {
     bool squared = false;                ///< report squared distances
     RowOrder order = RowOrder::distance; ///< ignored by counts
     Engine engine = Engine::automatic;
-    IndexType index_type = IndexType::int32; ///< of an owned result
+    IndexType index_type = IndexType::int32; ///< of an owned result; over ranks always int64
     /// Maximum bytes of an owned result; 0 means the machine's memory. A larger result throws out_of_memory with the
     /// bytes needed before any row is computed.
     std::int64_t max_result_bytes = 0;

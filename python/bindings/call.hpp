@@ -1,8 +1,8 @@
 // The arguments that all calls share, and running a call with the GIL released: other Python threads continue, Ctrl-C
 // cancels the call, and a progress function receives its progress.
 //
-// A long call runs on a thread of its own. The calling thread waits, polls signals about fifty times a second, and is the
-// only one that calls into Python: no thread of the core waits for the GIL. Starting a thread takes some tens of
+// A long call runs on a thread of its own. The calling thread waits, polls signals about fifty times a second, and
+// alone calls into Python: no thread of the core waits for the GIL. Starting a thread takes some tens of
 // microseconds, so brief calls run on the calling thread.
 #pragma once
 
@@ -65,8 +65,8 @@ private:
 
 [[nodiscard]] std::optional<PointsView> queries_of(const std::optional<InputArray>& queries);
 
-/// Runs `work`, which must not use Python. `size` estimates the numbers in the result: small calls are brief. Throws the
-/// exception of the work, of a signal handler or of the progress function.
+/// Runs `work`, which must not use Python. `size` estimates the numbers in the result: small calls are brief. Throws
+/// the exception of the work, of a signal handler or of the progress function.
 void run(const CallOptions& options, std::int64_t size, const std::function<void(const Execution&)>& work);
 
 /// Runs function(options), with the box, engine and execution of the call in the options, and returns its result.

@@ -72,8 +72,7 @@ void check_points(const PointsOrTree& points, const Box& box, const Execution& e
     }
     if (where == Where::ranks) {
         throw Error(ErrorKind::unsupported,
-                    "a tree belongs to one process; give the points of each rank to a call over "
-                    "ranks");
+                    "a tree belongs to one process; give the points of each rank to a call over ranks");
     }
     const Device device = points.tree()->device();
     if (device != execution.device) {

@@ -46,7 +46,7 @@ constexpr bool are_few_pairs(const CallSize& size) {
 
 /// The engine that the caller wants, or else the faster one, for a call that check_engine() passes. Over ranks, and for
 /// a tree that is kept on a GPU, that is the tree. The other rules are measured. On the CPU (notebook/performance.md)
-/// comparing all pairs beats building a tree for few points and for few queries. On a GPU, an H200 (docs/benchmarks.md),
+/// comparing all pairs beats building a tree for few points and few queries. On a GPU, an H200 (docs/benchmarks.md),
 /// the kernels of a tree take as long as comparing 7e7 pairs, however few its points.
 inline Engine choose(Task task, Engine wanted, const CallSize& size) {
     constexpr std::int64_t max_pairs_on_gpu = 70'000'000;

@@ -103,8 +103,9 @@ std::vector<Function> functions() {
          [](const Share& share, Engine engine, const Execution& execution, int ranks) {
              const RadiusResult found = radius_search(share.mine, length, {.engine = engine, .execution = execution});
              const RadiusResult all = radius_search(share.all, length);
-             const auto begin = all.offsets()[share.first];
-             return std::ranges::equal(found.indices64(), all.indices().subspan(begin, found.indices64().size())) &&
+             const auto begin = static_cast<std::size_t>(all.offsets()[share.first]);
+             const auto end = static_cast<std::size_t>(all.offsets()[share.first + share.mine.count()]);
+             return std::ranges::equal(found.indices64(), all.indices().subspan(begin, end - begin)) &&
                     share.is_mine(found.distribution, ranks);
          }},
         {"radius_count", Task::radius,

@@ -56,6 +56,10 @@ TEST(GroupSizes, RefuseWhatIsNoOrderOfSizes) {
     refused(std::vector<GroupsOfSize>{{3, 4}, {3, 1}}, {"size 3 is listed twice"});
     refused(std::vector<GroupsOfSize>{{3, 4}, {2, 0}}, {"size 2 is listed without a group"});
     refused(std::vector<GroupsOfSize>{{-1, 4}}, {"group 0 has size -1"});
+    const std::int64_t many = std::int64_t{1} << 32;
+    refused(std::vector<GroupsOfSize>{{many, many}}, {"at most 2^63 - 1 members"});
+    refused(std::vector<GroupsOfSize>{{many, many / 4 * 2 - 1}, {many / 2, 3}},
+            {"3 groups", "at most 2^63 - 1 members"});
 }
 
 TEST(IndexArray, HoldsOneWidth) {
