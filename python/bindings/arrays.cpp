@@ -74,12 +74,6 @@ void require_host(const Device& memory, const std::string& what, const char* cal
     }
 }
 
-PointsView host_points(const InputArray& array, const char* what, const char* call) {
-    const PointsView view = points_of(array, what);
-    require_host(view.device(), std::string(what) + " is", call);
-    return view;
-}
-
 std::span<std::int32_t> labels_of(const OutputArray& labels, const Device& device) {
     if (labels.dtype() != nb::dtype<std::int32_t>() || labels.ndim() != 1) {
         throw nb::type_error("labels must be a one-dimensional array of int32");

@@ -38,9 +38,6 @@ template <class Array>
 /// Throws unsupported, naming `what` ("points is") and the call ("radius search runs"), for the memory of a GPU.
 void require_host(const Device& memory, const std::string& what, const char* call);
 
-/// Points of a call that runs on the CPU only; throws as the above.
-[[nodiscard]] PointsView host_points(const InputArray& array, const char* what, const char* call);
-
 /// Throws invalid_argument if what is in one's memory is not in reach of a call on the other.
 void require_reach(const Device& memory, const Device& device, const char* what);
 

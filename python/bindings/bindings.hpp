@@ -16,6 +16,5 @@ void bind_dbscan(nb::module_& module);    ///< clusters
 void bind_mst(nb::module_& module);       ///< the minimum spanning tree
 void bind_hierarchy(nb::module_& module); ///< the hierarchy of groups
 void bind_files(nb::module_& module);     ///< snapshots and catalogs in files
-void bind_ranks(nb::module_& module);     ///< neighbors and groups of points that are distributed over ranks
 
 } // namespace kith::python

@@ -13,6 +13,8 @@
 #include <chrono>
 #include <condition_variable>
 #include <exception>
+#include <future>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -58,21 +60,48 @@ public:
     void cancel() noexcept { canceled_.store(true, std::memory_order_relaxed); }
     [[nodiscard]] bool is_canceled() const noexcept { return canceled_.load(std::memory_order_relaxed); }
 
+    /// Has the waiting thread run something that needs Python, and waits for it.
+    void ask(const std::function<void()>& body) {
+        std::unique_lock lock(mutex_);
+        asked_ = &body;
+        changed_.notify_one();
+        answered_.wait(lock, [&] { return asked_ == nullptr; });
+        if (thrown_) {
+            std::rethrow_exception(std::exchange(thrown_, nullptr));
+        }
+    }
+    /// Runs what the working thread asks for, if it does.
+    void serve(Unlocked& unlocked) {
+        const std::function<void()>* const body = [&] {
+            const std::lock_guard lock(mutex_);
+            return asked_;
+        }();
+        if (body == nullptr) {
+            return;
+        }
+        std::exception_ptr thrown = unlocked.locked(*body);
+        const std::lock_guard lock(mutex_);
+        thrown_ = std::move(thrown);
+        asked_ = nullptr;
+        answered_.notify_one();
+    }
+
     void finish(std::exception_ptr error) {
         const std::lock_guard lock(mutex_);
         error_ = std::move(error);
         is_finished_ = true;
-        finished_.notify_one();
+        changed_.notify_one();
     }
     /// Completes the last stage, even if it reported no progress.
     void complete() {
         is_new_ = is_new_ || (!stage_.empty() && fraction_ < 1);
         fraction_ = 1;
     }
-    /// Waits 20 ms at most; returns whether the work is done.
+    /// Waits 20 ms at most, or until the working thread asks for something; returns whether the work is done.
     [[nodiscard]] bool wait() {
         std::unique_lock lock(mutex_);
-        return finished_.wait_for(lock, std::chrono::milliseconds(20), [&] { return is_finished_; });
+        changed_.wait_for(lock, std::chrono::milliseconds(20), [&] { return is_finished_ || asked_ != nullptr; });
+        return is_finished_;
     }
     /// After the work is done: its exception, if any.
     [[nodiscard]] std::exception_ptr error() const { return error_; }
@@ -86,7 +115,10 @@ public:
 
 private:
     std::mutex mutex_;
-    std::condition_variable finished_;
+    std::condition_variable changed_;
+    std::condition_variable answered_;
+    const std::function<void()>* asked_ = nullptr;
+    std::exception_ptr thrown_; ///< by what was asked for
     std::exception_ptr error_;
     bool is_finished_ = false;
     std::string stage_;
@@ -169,7 +201,7 @@ Engine engine_of(const std::string& name) {
 } // namespace
 
 Call::Call(const nb::object& source, nb::handle box_or_periods, nb::handle device_or_none, nb::handle thread_count,
-           nb::object progress_or_none, const std::string& engine_name)
+           nb::object progress_or_none, const std::string& engine_name, nb::object ranks_or_none)
     : CallOptions(call_options(device_or_none, thread_count, std::move(progress_or_none))), box(box_of(box_or_periods)),
       engine(engine_of(engine_name)) {
     if (nb::isinstance<Tree>(source)) {
@@ -181,6 +213,9 @@ Call::Call(const nb::object& source, nb::handle box_or_periods, nb::handle devic
     }
     if (device_or_none.is_none()) {
         device = memory();
+    }
+    if (!ranks_or_none.is_none()) {
+        ranks.emplace(std::move(ranks_or_none));
     }
 }
 
@@ -194,9 +229,10 @@ std::optional<PointsView> queries_of(const std::optional<InputArray>& queries) {
 
 void bind_call(nb::module_& module) {
     nb::class_<Call>(module, "Call")
-        .def(nb::init<const nb::object&, nb::handle, nb::handle, nb::handle, nb::object, const std::string&>(),
+        .def(nb::init<const nb::object&, nb::handle, nb::handle, nb::handle, nb::object, const std::string&,
+                      nb::object>(),
              nb::arg("source"), nb::arg("box").none(), nb::arg("device").none(), nb::arg("threads").none(),
-             nb::arg("progress").none(), nb::arg("engine") = "auto");
+             nb::arg("progress").none(), nb::arg("engine") = "auto", nb::arg("ranks") = nb::none());
 }
 
 void run(const CallOptions& options, std::int64_t size, const std::function<void(const Execution&)>& work) {
@@ -205,26 +241,40 @@ void run(const CallOptions& options, std::int64_t size, const std::function<void
     execution.device = options.device;
     execution.threads = options.threads;
     wait_for_pytorch(options.device);
-    if (size < brief && options.progress.is_none()) {
+    if (size < brief && options.progress.is_none() && !options.ranks) {
         const Unlocked unlocked;
         work(execution);
         return;
     }
     Watch watch;
     execution.progress = [&watch](std::string_view stage, double fraction) { return watch.post(stage, fraction); };
+    std::unique_ptr<Communicator> communicator;
+    if (options.ranks) {
+        communicator = options.ranks->communicator([&watch](const std::function<void()>& body) { watch.ask(body); });
+        execution = over(*communicator, std::move(execution), options.ranks->options());
+    }
     std::exception_ptr raised;
     {
         Unlocked unlocked;
-        std::jthread worker([&] {
+        std::promise<void> may_begin; // after all that one process may fail at alone, such as the start of a thread
+        std::jthread worker([&, begins = may_begin.get_future()]() mutable {
             std::exception_ptr error;
             try {
+                begins.get();
                 work(execution);
             } catch (...) {
                 error = std::current_exception();
             }
             watch.finish(std::move(error));
         });
+        const auto enter = [&] { options.ranks->enter(); };
+        if (std::exception_ptr refused = options.ranks ? unlocked.locked(enter) : nullptr) {
+            may_begin.set_exception(std::move(refused));
+        } else {
+            may_begin.set_value();
+        }
         while (!watch.wait()) {
+            watch.serve(unlocked);
             if (raised) {
                 continue; // until the work stops
             }
@@ -241,6 +291,9 @@ void run(const CallOptions& options, std::int64_t size, const std::function<void
             raised = unlocked.locked([&] { poll_signals(watch, options.progress); });
         }
     }
+    if (options.ranks && !watch.error()) {
+        options.ranks->leave();
+    }
     if (raised) {
         std::rethrow_exception(raised);
     }
@@ -248,20 +301,20 @@ void run(const CallOptions& options, std::int64_t size, const std::function<void
 
 namespace {
 
-void warn_unless_empty(const std::string& text) {
-    if (!text.empty()) {
+void warn_unless_empty(const Call& call, const std::string& text) {
+    if (!text.empty() && (!call.ranks || call.ranks->is_first())) {
         nb::module_::import_("kith._warnings").attr("warn")(text);
     }
 }
 
 } // namespace
 
-void warn(const UnresolvedRows& rows) {
-    warn_unless_empty(rows.warning());
+void warn(const Call& call, const UnresolvedRows& rows) {
+    warn_unless_empty(call, rows.warning());
 }
 
-void warn(const UnresolvedEdges& edges) {
-    warn_unless_empty(edges.warning());
+void warn(const Call& call, const UnresolvedEdges& edges) {
+    warn_unless_empty(call, edges.warning());
 }
 
 } // namespace kith::python

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "arrays.hpp"
+#include "ranks.hpp"
 
 #include <kith/execution.hpp>
 #include <kith/neighbor_row.hpp>
@@ -31,18 +32,19 @@ struct CallOptions {
     int threads = 0;
     nb::object
         progress; ///< None, or a function of a stage's name and the fraction done; one that returns False cancels
+    std::optional<CallRanks> ranks = {}; ///< or else this process makes the call alone
 };
 
 /// From Python's values: None or a device's name ("cpu", "cuda", "cuda:1"), None or a number of threads.
 [[nodiscard]] CallOptions call_options(nb::handle device, nb::handle threads, nb::object progress);
 
 /// The arguments that all calls share, bound as Call: points or a tree, which it keeps alive; box, device, threads,
-/// progress and engine.
+/// progress, engine, and None or the processes that make the call together (ranks.hpp).
 class Call : public CallOptions {
 public:
     /// Without a device, the call runs where its points are. Throws nb::next_overload for a source of another type.
     Call(const nb::object& source, nb::handle box_or_periods, nb::handle device_or_none, nb::handle thread_count,
-         nb::object progress_or_none, const std::string& engine_name);
+         nb::object progress_or_none, const std::string& engine_name, nb::object ranks_or_none);
     Call(const Call&) = delete;
     Call& operator=(const Call&) = delete;
 
@@ -65,7 +67,7 @@ private:
 
 [[nodiscard]] std::optional<PointsView> queries_of(const std::optional<InputArray>& queries);
 
-/// Runs `work`, which must not use Python. `size` estimates the numbers in the result: small calls are brief. Throws
+/// Runs `work`, which must not use Python, over the ranks of the call if it has any. `size` estimates the numbers in the result: small calls are brief. Throws
 /// the exception of the work, of a signal handler or of the progress function.
 void run(const CallOptions& options, std::int64_t size, const std::function<void(const Execution&)>& work);
 
@@ -81,11 +83,16 @@ template <class Options, class Function>
         options.execution = execution;
         result.emplace(function(options));
     });
+    if constexpr (requires { result->distribution->first; }) {
+        if (result->distribution) {
+            call.ranks->report(result->stages, *result->distribution);
+        }
+    }
     return std::move(*result);
 }
 
-/// Issues a UserWarning if a search has unresolved rows, or a spanning tree unresolved edges.
-void warn(const UnresolvedRows& rows);
-void warn(const UnresolvedEdges& edges);
+/// Issues a UserWarning if a search has unresolved rows, or a spanning tree unresolved edges; over ranks on the first.
+void warn(const Call& call, const UnresolvedRows& rows);
+void warn(const Call& call, const UnresolvedEdges& edges);
 
 } // namespace kith::python

@@ -9,6 +9,7 @@
 #include <kith/fof.hpp>
 
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 
 #include <array>
@@ -21,20 +22,37 @@ namespace kith::python {
 
 namespace {
 
+FofOptions options_of(const Call& call, const PhaseSpaceArgument& phase_space) {
+    return {.phase_space = phase_space_of(phase_space, call.device)};
+}
+
 FofSummary find_groups(const Call& call, const OutputArray& labels, const LengthArgument& length,
                        const PhaseSpaceArgument& phase_space) {
     const PointsOrTree points = call.points();
     const std::span<std::int32_t> where = labels_of(labels, call.device);
-    return answer(call, points.count(), FofOptions{.phase_space = phase_space_of(phase_space, call.device)},
+    return answer(call, points.count(), options_of(call, phase_space),
                   [&](const FofOptions& options) { return fof_into(where, points, length_of(length), options); });
 }
 
-/// Of points, not of a tree.
-Catalog describe_groups(const Call& call, const OutputArray& labels, const FofSummary& summary,
+/// Over ranks, where the labels are the result's own.
+FofResult find_groups_over_ranks(const Call& call, const LengthArgument& length,
+                                 const PhaseSpaceArgument& phase_space) {
+    FofResult found = answer(call, 0, options_of(call, phase_space),
+                             [&](const FofOptions& options) { return fof(call.points(), length_of(length), options); });
+    call.ranks->report("groups", found.groups);
+    call.ranks->report("linking_length", found.linking_length);
+    call.ranks->report("psi", found.velocity_length);
+    return found;
+}
+
+/// Of points, not of a tree. Labels over ranks are those of the groups.
+Catalog describe_groups(const Call& call, const std::optional<OutputArray>& labels, nb::handle groups,
                         const std::optional<InputArray>& velocities, const std::optional<InputArray>& masses,
                         double uniform_mass, const std::optional<InputArray>& types, std::int64_t min_members) {
     Particles particles{.positions = call.points().points(), .uniform_mass = uniform_mass};
-    const std::span<const std::int32_t> where = labels_of(labels, call.device);
+    const auto& summary = nb::cast<const FofSummary&>(groups);
+    const auto* const labeled = labels ? nullptr : &nb::cast<const FofResult&>(groups);
+    const auto where = labels ? labels_of(*labels, call.device) : std::span<std::int32_t>();
     if (velocities) {
         particles.velocities = points_of(*velocities, "velocities");
     }
@@ -47,7 +65,10 @@ Catalog describe_groups(const Call& call, const OutputArray& labels, const FofSu
         particles.types = types_of(*types);
     }
     return answer(call, particles.positions.count(), CatalogOptions{.min_members = min_members},
-                  [&](const CatalogOptions& options) { return catalog(where, summary, particles, options); });
+                  [&](const CatalogOptions& options) {
+                      return labels ? catalog(where, summary, particles, options)
+                                    : catalog(*labeled, particles, options);
+                  });
 }
 
 /// The numbers of a column as an array that views them.
@@ -94,7 +115,11 @@ void restore(Catalog& uninitialized, const nb::dict& state) {
     catalog.groups = nb::cast<std::int64_t>(state["groups"]);
     catalog.dimension = nb::cast<int>(state["dimension"]);
     catalog.min_members = nb::cast<std::int64_t>(state["min_members"]);
-    take(catalog.member_array.vector<std::int32_t>(), state["members"]);
+    if (nb::cast<nb::ndarray<nb::ro>>(state["members"]).dtype() == nb::dtype<std::int64_t>()) {
+        take(catalog.member_array.vector<std::int64_t>(), state["members"]);
+    } else {
+        take(catalog.member_array.vector<std::int32_t>(), state["members"]);
+    }
     for_each_field(catalog,
                    [&](const CatalogColumn& column, auto& values) { take(values, state[column.field.data()]); });
 }
@@ -124,12 +149,21 @@ void bind_groups(nb::module_& module) {
         .def_prop_ro("box", [](const FofSummary& summary) { return summary.box; })
         .def_prop_ro("engine", [](const FofSummary& summary) { return name_of(summary.engine); })
         .def("of_at_least", &FofSummary::groups_of_at_least, nb::arg("min_members"));
+    nb::class_<FofResult, FofSummary>(module, "LabeledGroups").def_prop_ro("labels", [](nb::object self) {
+        return array_of(nb::cast<const FofResult&>(self).labels64(), self);
+    });
 
     nb::class_<Catalog> catalog_class(module, "Catalog");
     catalog_class.def_ro("groups", &Catalog::groups)
         .def_ro("dimension", &Catalog::dimension)
         .def_ro("min_members", &Catalog::min_members)
         .def_prop_ro("members", [](nb::object self) { return members_of(nb::cast<const Catalog&>(self), self); })
+        .def_ro("first_member", &Catalog::first_member)
+        .def_prop_ro("place",
+                     [](const Catalog& catalog) { // among the groups of all ranks
+                         const auto& place = catalog.distribution;
+                         return std::pair(place ? place->first : 0, place ? place->total : catalog.groups);
+                     })
         .def("__getstate__", state_of)
         .def("__setstate__", restore);
     for (const CatalogColumn& column : catalog_columns) {
@@ -146,9 +180,11 @@ void bind_groups(nb::module_& module) {
         "b_of_overdensity",
         [](double overdensity, int dimension) { return LinkingLength::overdensity(overdensity, dimension).value(); },
         nb::arg("overdensity"), nb::arg("dimension"));
-    module.def("describe_groups", describe_groups, nb::arg("call"), nb::arg("labels").noconvert(), nb::arg("groups"),
-               nb::arg("velocities").none(), nb::arg("masses").none(), nb::arg("uniform_mass"), nb::arg("types").none(),
-               nb::arg("min_members"));
+    module.def("find_groups_over_ranks", find_groups_over_ranks, nb::arg("call"), nb::arg("length"),
+               nb::arg("phase_space").none());
+    module.def("describe_groups", describe_groups, nb::arg("call"), nb::arg("labels").none().noconvert(),
+               nb::arg("groups"), nb::arg("velocities").none(), nb::arg("masses").none(), nb::arg("uniform_mass"),
+               nb::arg("types").none(), nb::arg("min_members"));
 }
 
 } // namespace kith::python

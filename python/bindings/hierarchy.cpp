@@ -30,7 +30,7 @@ Hierarchy hierarchy_of(const Call& call, const LengthArgument& length, const Pha
     Hierarchy found =
         answer(call, points.count(), SpanningTreeOptions{.phase_space = phase_space_at(phase_space, length)},
                [&](const SpanningTreeOptions& options) { return hierarchy(points, options); });
-    warn(found.spanning_tree().unresolved);
+    warn(call, found.spanning_tree().unresolved);
     return found;
 }
 

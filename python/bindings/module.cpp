@@ -67,7 +67,6 @@ NB_MODULE(_core, module) {
     bind_dbscan(module);
     bind_hierarchy(module);
     bind_files(module);
-    bind_ranks(module);
 }
 
 } // namespace kith::python

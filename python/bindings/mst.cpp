@@ -24,7 +24,7 @@ nb::object span(const Call& call, const LengthArgument& length, const PhaseSpace
         answer(call, steps * points.count(), SpanningTreeOptions{.phase_space = phase_space_at(phase_space, length)},
                [&](const SpanningTreeOptions& options) { return spanning_tree(points, options); }));
     const nb::capsule owner = owner_of(found);
-    warn(found->unresolved);
+    warn(call, found->unresolved);
     static_assert(sizeof(SpanningEdge) == 2 * sizeof(std::int32_t));
     auto* const ends = const_cast<SpanningEdge*>(found->edges().data());
     const bool is_float64 = found->dtype() == DType::float64;

@@ -19,23 +19,6 @@ inline LinkingLength length_of(double length, bool is_relative) {
     return is_relative ? LinkingLength::relative(length) : LinkingLength::absolute(length);
 }
 
-/// Velocities, psi, whether it is in dispersions, and masses; without velocities there is none.
-[[nodiscard]] inline std::optional<PhaseSpace> phase_space_of(const std::optional<InputArray>& velocities, double psi,
-                                                              bool psi_is_relative,
-                                                              const std::optional<InputArray>& masses,
-                                                              const Device& device) {
-    if (!velocities) {
-        return std::nullopt;
-    }
-    PhaseSpace phase_space{points_of(*velocities, "velocities"),
-                           psi_is_relative ? VelocityLength::sigmas(psi) : VelocityLength::absolute(psi)};
-    if (masses && psi_is_relative) {
-        require_reach(*masses, device, "the array of masses");
-        phase_space.masses = scalars_of(*masses, "masses");
-    }
-    return phase_space;
-}
-
 /// A linking length from Python: the number, and whether it is relative.
 using LengthArgument = std::pair<double, bool>;
 
@@ -51,7 +34,13 @@ using PhaseSpaceArgument = std::optional<std::tuple<InputArray, double, bool, st
         return std::nullopt;
     }
     const auto& [velocities, psi, psi_is_relative, masses] = *given;
-    return phase_space_of(velocities, psi, psi_is_relative, masses, device);
+    PhaseSpace phase_space{points_of(velocities, "velocities"),
+                           psi_is_relative ? VelocityLength::sigmas(psi) : VelocityLength::absolute(psi)};
+    if (masses && psi_is_relative) {
+        require_reach(*masses, device, "the array of masses");
+        phase_space.masses = scalars_of(*masses, "masses");
+    }
+    return phase_space;
 }
 
 /// The same at a linking length, in memory of the host.

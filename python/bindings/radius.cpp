@@ -53,7 +53,7 @@ public:
         return answer(call_, are_few() ? neighbors(options) : pairs(), options,
                       [&](const RadiusOptions& complete) { return run_radius_search(complete); });
     }
-    [[nodiscard]] std::vector<std::int64_t> counts(const RadiusOptions& options) const {
+    [[nodiscard]] RadiusCounts counts(const RadiusOptions& options) const {
         return answer(call_, are_few() ? row_count() : pairs(), options,
                       [&](const RadiusOptions& complete) { return run_radius_count(complete); });
     }
@@ -62,9 +62,8 @@ private:
     [[nodiscard]] RadiusResult run_radius_search(const RadiusOptions& options) const {
         return queries_ ? radius_search(points_, *queries_, radii_, options) : radius_search(points_, radii_, options);
     }
-    [[nodiscard]] std::vector<std::int64_t> run_radius_count(const RadiusOptions& options) const {
-        return queries_ ? radius_count(points_, *queries_, radii_, options).counts
-                        : radius_count(points_, radii_, options).counts;
+    [[nodiscard]] RadiusCounts run_radius_count(const RadiusOptions& options) const {
+        return queries_ ? radius_count(points_, *queries_, radii_, options) : radius_count(points_, radii_, options);
     }
     [[nodiscard]] std::int64_t row_count() const { return queries_ ? queries_->count() : points_.count(); }
 
@@ -85,7 +84,7 @@ private:
         const Unlocked unlocked;
         options.engine = call_.engine;
         options.execution.threads = call_.threads;
-        const std::vector<std::int64_t> counts = run_radius_count(options);
+        const std::vector<std::int64_t> counts = run_radius_count(options).counts;
         return std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
     }
 
@@ -106,7 +105,7 @@ nb::object search_within(const Call& call, const std::optional<InputArray>& quer
                                                        .index_type = wide_indices ? IndexType::int64 : IndexType::int32,
                                                        .max_result_bytes = max_result_bytes}));
     const nb::capsule owner = owner_of(found);
-    warn(found->unresolved);
+    warn(call, found->unresolved);
     return nb::make_tuple(array_of(found->offsets(), owner),
                           wide_indices ? array_of(found->indices64(), owner) : array_of(found->indices(), owner),
                           found->dtype() == DType::float64 ? array_of(found->distances<double>(), owner)
@@ -115,8 +114,8 @@ nb::object search_within(const Call& call, const std::optional<InputArray>& quer
 }
 
 nb::object count_within(const Call& call, const std::optional<InputArray>& queries, nb::handle r, bool exclude_self) {
-    auto* const found = new std::vector<std::int64_t>(Request(call, queries, r).counts({.exclude_self = exclude_self}));
-    return array_of(std::span<const std::int64_t>(*found), owner_of(found));
+    auto* const found = new RadiusCounts(Request(call, queries, r).counts({.exclude_self = exclude_self}));
+    return array_of(std::span<const std::int64_t>(found->counts), owner_of(found));
 }
 
 } // namespace

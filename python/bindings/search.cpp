@@ -127,7 +127,7 @@ std::string search(const Call& call, const std::optional<InputArray>& queries, s
         [&](const KnnOptions& options) {
             return view ? knn_into(rows.rows(), points, *view, k, options) : knn_into(rows.rows(), points, k, options);
         });
-    warn(found.unresolved);
+    warn(call, found.unresolved);
     return name_of(found.engine);
 }
 

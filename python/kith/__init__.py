@@ -9,8 +9,8 @@ arrays of the same library. Answers are exact and the same bits whatever the num
 >>> distances, indices = kith.knn(points, 8, box=1)
 >>> labels = kith.fof(points, b=0.2, box=1)
 
-`kith.spatial` answers SciPy's calls, `kith.sklearn` scikit-learn's DBSCAN, `kith.jax` works under `jax.jit`, and
-`kith.mpi` on arrays that are distributed over MPI processes.
+`kith.spatial` answers SciPy's calls, `kith.sklearn` scikit-learn's DBSCAN, `kith.jax` works under `jax.jit`, and `comm=`
+makes a call over MPI processes, each with its own points (`kith.mpi`).
 `kith.datasets` makes points to try things on, `kith.plot` draws maps, mass functions of halos and the hierarchy of groups
 (by Matplotlib), and `kith.mass_function` is what theory expects of these.
 """
@@ -23,7 +23,7 @@ from kith._core import Box
 from kith._dbscan import dbscan
 from kith._devices import has_cuda, release_memory
 from kith._files import read, read_catalog, read_header, read_tipsy_array, write_catalog
-from kith._fof import b_of_overdensity, fof
+from kith._fof import CatalogPart, b_of_overdensity, fof
 from kith._hierarchy import FofLadder, Hierarchy, fof_ladder, hierarchy
 from kith._knn import KnnResult, knn
 from kith._radius import RadiusResult, radius_count, radius_search
@@ -33,9 +33,10 @@ from kith._tree import Tree
 
 Canceled: type[RuntimeError] = getattr(_core, "Canceled")
 __version__ = _core.version
-__all__ = ["Box", "Canceled", "Catalog", "FofLadder", "Hierarchy", "KnnResult", "RadiusResult", "Snapshot", "SpanningTree",
-           "Tree", "b_of_overdensity", "dbscan", "fof", "fof_ladder", "has_cuda", "hierarchy", "knn", "mst", "radius_count",
-           "radius_search", "read", "read_catalog", "read_header", "read_tipsy_array", "release_memory", "write_catalog"]
+__all__ = ["Box", "Canceled", "Catalog", "CatalogPart", "FofLadder", "Hierarchy", "KnnResult", "RadiusResult",
+           "Snapshot", "SpanningTree", "Tree", "b_of_overdensity", "dbscan", "fof", "fof_ladder", "has_cuda", "hierarchy",
+           "knn", "mst", "radius_count", "radius_search", "read", "read_catalog", "read_header", "read_tipsy_array",
+           "release_memory", "write_catalog"]
 
 _ON_DEMAND = ("datasets", "jax", "mass_function", "mpi", "plot", "sklearn", "spatial")
 _MEANT = {"radius": "radius_search and radius_count", "KDTree": "Tree, and kith.spatial.KDTree with SciPy's methods",

@@ -1,9 +1,12 @@
-"""The arguments that calls share, as the core takes them: points, a snapshot or a tree; box, device, threads, progress and
-engine; and lengths as plain numbers in the unit of the points.
+"""The arguments that calls share, as the core takes them: points, a snapshot or a tree; box, device, threads, progress,
+engine and the processes that make a call together; and lengths as plain numbers in the unit of the points.
 """
 
+import functools
+import importlib
 import sys
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple, TypeVar
 
 import numpy
 
@@ -22,16 +25,44 @@ class Source(NamedTuple):
     real_type: type  # numpy.float32 or numpy.float64
     length_name: Any  # of a snapshot's unit of length, or None
 
-    def call(self, device=None, threads=None, progress=None, engine="auto", queries=None):
+    def call(self, device=None, threads=None, progress=None, engine="auto", queries=None, comm=None):
         """The arguments of the core that all calls share."""
+        if comm is not None:
+            comm.require_same("the unit of the points", self.unit)
+            if str(device or "cpu") != "cpu":
+                raise NotImplementedError(f"device is {device!r}, but calls over processes run on the CPU; leave it out")
         if not isinstance(self.core, _core.Tree):
             device = _device_for(device, self.core, queries)
-        return _core.Call(self.core, self.box, device, threads, progress_function(progress), _engine_name(engine))
+        return _core.Call(self.core, self.box, device, threads, progress_function(progress), _engine_name(engine),
+                          comm)
 
     def prototype(self, queries):
         """An array of the library of results: that of the queries, if they are of PyTorch, CuPy or JAX."""
         is_like_numpy = queries is None or type(queries) is numpy.ndarray
         return self.like if is_like_numpy or _arrays.library_of(queries) not in _arrays.LIBRARIES else queries
+
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+
+def over_ranks(function: _Function) -> _Function:
+    """The function, whose `comm` is an object of `kith.mpi` where it has one: all processes return, or all raise."""
+    @functools.wraps(function)
+    def over(*arguments, **options):
+        if options.get("comm") is None:
+            return function(*arguments, **options)
+        return importlib.import_module("kith.mpi").call_together(function, *arguments, **options)
+
+    return over  # type: ignore[return-value]
+
+
+def index_type(index_dtype, comm):
+    """int32 or int64, by default int32; over processes int64 alone."""
+    if comm is None:
+        return _arrays.index_type(numpy.int32 if index_dtype is None else index_dtype)
+    if index_dtype is not None and _arrays.index_type(index_dtype) != numpy.int64:
+        raise ValueError("index_dtype is int32, but indices over processes are int64; leave it out")
+    return numpy.dtype(numpy.int64)
 
 
 def normalize_arguments(points, box=None, **lengths):

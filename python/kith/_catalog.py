@@ -95,6 +95,8 @@ class Catalog:
     they are from a file; their rows are numbered anew, so that labels no longer fit.
     """
 
+    _is_part = False  # of the groups of several processes
+
     def __init__(self, core, summary, box, points, has_velocities, units, source=None, own_velocities=False,
                  has_masses=False):
         header = getattr(source, "header", None)

@@ -8,14 +8,15 @@ import numpy
 
 from kith import _arrays, _core
 from kith._arrays import AnyArray, BoxLike, ProgressLike
-from kith._call import normalize_arguments
+from kith._call import normalize_arguments, over_ranks
 from kith._hints import takes_own_names
 
 
 @takes_own_names
+@over_ranks
 def dbscan(points: AnyArray, eps: float, min_samples: int = 5, *, box: BoxLike = None, star: bool = False,
            return_core: bool = False, engine: str = "auto", device: str | None = None, threads: int | None = None,
-           progress: ProgressLike = False) -> Any:
+           progress: ProgressLike = False, comm: Any = None) -> Any:
     """Labels of DBSCAN's clusters, -1 for noise.
 
     A core point has at least `min_samples` points within `eps`, itself included. Core points within `eps` of each other
@@ -24,7 +25,7 @@ def dbscan(points: AnyArray, eps: float, min_samples: int = 5, *, box: BoxLike =
 
     Parameters
     ----------
-    points, box, engine, device, threads, progress
+    points, box, engine, device, threads, progress, comm
         As for `kith.knn`. The engines "kdtree" and "clover" do not find clusters, and on a GPU only "tree" does.
     eps : float
         The radius, inclusive, in the units of the points: finite, 0 or more; rounded to the type of the points once.
@@ -74,6 +75,6 @@ def dbscan(points: AnyArray, eps: float, min_samples: int = 5, *, box: BoxLike =
     shape = (source.shape[0] if source.shape else 0,)
     labels, finish = _arrays.empty_like(source.like, shape, numpy.int32)
     is_core = _arrays.empty_like(source.like, shape, numpy.bool_)[0] if return_core else None
-    _core.find_clusters(source.call(device, threads, progress, engine), labels, is_core, _arrays.as_number(eps, "eps"),
-                        min(min_samples, 2**63 - 1), star)
+    _core.find_clusters(source.call(device, threads, progress, engine, comm=comm), labels, is_core,
+                        _arrays.as_number(eps, "eps"), min(min_samples, 2**63 - 1), star)
     return (finish(labels), finish(is_core)) if return_core else finish(labels)

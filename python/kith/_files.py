@@ -221,6 +221,9 @@ def write_catalog(path: Path, catalog: Catalog, snapshot: Snapshot | None = None
     """
     if not isinstance(catalog, Catalog):
         raise TypeError(f"catalog is of type {type(catalog).__name__}; it must be a kith.Catalog")
+    if catalog._is_part:
+        raise TypeError("catalog is the part that one process describes, and not all groups; the program writes all: "
+                        "mpirun kith fof")
     if snapshot is not None and not isinstance(snapshot, Snapshot):
         raise TypeError(f"snapshot is of type {type(snapshot).__name__}; it must be a kith.Snapshot, or left out")
     if snapshot is not None and ids is not None:

@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import numpy
 
 from kith import _arrays, _core, _frames, _units
 from kith._arrays import AnyArray, BoxLike, ProgressLike
-from kith._call import is_snapshot, normalize_arguments, require_rows
+from kith._call import is_snapshot, normalize_arguments, over_ranks, require_rows
 from kith._catalog import Catalog
 from kith._hints import takes_own_names
 from kith._phase_space import phase_space, warn_of_unequal_masses
 
 
 @takes_own_names
+@over_ranks
 def fof(points: AnyArray, linking_length: float | None = None, *, b: float | None = None, psi: float | None = None,
         psi_sigma: float | None = None, box: BoxLike = None, min_members: int | None = None,
         return_catalog: bool = False, velocities: AnyArray | None = None, masses: AnyArray | None = None,
         types: AnyArray | None = None, engine: str = "auto", device: str | None = None,
-        threads: int | None = None, progress: ProgressLike = False) -> Any:
+        threads: int | None = None, progress: ProgressLike = False, comm: Any = None) -> Any:
     """Labels of friends-of-friends groups, and on request their catalog.
 
     Two points are friends if they are within the linking length of each other, inclusive; the groups are the connected
@@ -59,16 +61,17 @@ def fof(points: AnyArray, linking_length: float | None = None, *, b: float | Non
         For `psi_sigma` and the catalog; without them every point counts as 1.
     types : whole numbers from 0 to 6, shape (n,), optional
         For the catalog, which lists the members of a group by type.
-    engine, device, threads, progress
-        As for `kith.knn`. The engine "clover" does not find groups, and "kdtree" does so on the CPU only.
+    engine, device, threads, progress, comm
+        As for `kith.knn`. The engine "clover" does not find groups, and "kdtree" does so on the CPU only. Over processes
+        `b` and `psi_sigma` refer to the points of all of them.
 
     Returns
     -------
-    labels : array of int32, shape (n,)
+    labels : array of int32, over processes of int64, shape (n,)
         Groups are numbered from 0 by decreasing size, ties by their first member. Of the library of the points.
     catalog : Catalog
         If `return_catalog`: its row g is the group of label g. Labels of `len(catalog)` and more are of groups that
-        are too small for it.
+        are too small for it. Over processes a `CatalogPart`, which has some of the groups.
 
     Raises
     ------
@@ -121,25 +124,68 @@ def fof(points: AnyArray, linking_length: float | None = None, *, b: float | Non
     labeled, listed = (1, 20) if min_members is None else [at_least_one(min_members)] * 2
     masses = None if masses is None else _arrays.as_column(masses, "masses")
     velocities = None if velocities is None else _arrays.as_real(velocities, "velocities")
+    types = None if types is None else _arrays.as_integers(types, numpy.uint8, "types")
     warn_of_unequal_masses(b, masses, types)
     peculiar = _frames.peculiar_factor(getattr(snapshot, "header", None)) if own_velocities else 1.0
     length = _arrays.length(linking_length, b)
-    call = source.call(device, threads, progress, engine)
-    labels, finish = _arrays.empty_like(source.like, source.shape[:1], numpy.int32)
-    summary = _core.find_groups(call, labels, length,
-                                phase_space(velocities, unit_of_velocities, psi, psi_sigma, masses, peculiar))
-    labels = finish(labels)
+    velocity_space = phase_space(velocities, unit_of_velocities, psi, psi_sigma, masses, peculiar)
+    call = source.call(device, threads, progress, engine, comm=comm)
+    if comm is None:
+        labels, finish = _arrays.empty_like(source.like, source.shape[:1], numpy.int32)
+        summary = _core.find_groups(call, labels, length, velocity_space)
+        labels = finish(labels)
+    else:
+        frame = _frames.of_points(snapshot)
+        comm.require_same("min_members", None if min_members is None else labeled)
+        comm.require_same("return_catalog", return_catalog)
+        comm.require_same("the unit of the velocities", unit_of_velocities)
+        comm.require_same("the unit of the masses", unit_of_masses)
+        comm.require_same("the frame of the velocities", (own_velocities, peculiar, _frames.catalog_factor(frame)))
+        comm.require_same("uniform_mass", uniform_mass)
+        _arrays.require_type(source.like, numpy.int64)
+        summary = _core.find_groups_over_ranks(call, length, velocity_space)
+        labels = _arrays.in_library_of(source.like, summary.labels)
     if not return_catalog:
         return drop_small_groups(labels, summary, labeled)
-    core = _core.describe_groups(call, _writeable(labels), summary, velocities, masses,
-                                 1.0 if uniform_mass is None else uniform_mass,
-                                 None if types is None else _arrays.as_integers(types, numpy.uint8, "types"), listed)
+    core = _core.describe_groups(call, _writeable(labels) if comm is None else None, summary, velocities, masses,
+                                 1.0 if uniform_mass is None else uniform_mass, types, listed)
     units = {"length": source.unit, "mass": unit_of_masses, "velocity": unit_of_velocities}
-    catalog = Catalog(core, summary, summary.box, source.core, velocities is not None, units, snapshot, own_velocities,
-                      masses is not None or uniform_mass is not None)
+    catalog = (Catalog if comm is None else CatalogPart)(
+        core, summary, summary.box, source.core, velocities is not None, units, snapshot, own_velocities,
+        masses is not None or uniform_mass is not None)
     if own_velocities and psi is not None:
         catalog.psi = float(psi)  # as given, to the last digit
     return drop_small_groups(labels, summary, labeled), catalog
+
+
+class CatalogPart(Catalog):
+    """The groups of a catalog that one process describes: a `kith.Catalog` whose row 0 is group `first_group`.
+
+    The columns of the parts of all processes, in the order of ranks, are those of the catalog of one process, if
+    `first_member` is added to `offset`. Without rows and ids of a file.
+
+    Attributes
+    ----------
+    members : int64
+        Global indices of the points, or ids, group after group.
+    first_group : int
+        The label of the first group here.
+    groups : int
+        In all parts.
+    first_member : int
+        The number of members in the parts of lower ranks.
+    """
+
+    _is_part = True
+
+    def __init__(self, core, summary, box, points, has_velocities, units, snapshot, own_velocities, has_masses):
+        header = getattr(snapshot, "header", None)  # what else it has is of the points of this process
+        super().__init__(core, summary, box, points, has_velocities, units, SimpleNamespace(header=header), own_velocities,
+                         has_masses)
+        (self.first_group, self.groups), self.first_member = core.place, core.first_member
+
+    def __repr__(self) -> str:
+        return f"<kith.CatalogPart of {len(self)} groups from {self.first_group} on, of {self.groups}>"
 
 
 def b_of_overdensity(overdensity: float, dimension: int = 3) -> float:

@@ -8,16 +8,18 @@ import numpy
 
 from kith import _arrays, _core, _units
 from kith._arrays import AnyArray, BoxLike, ProgressLike
-from kith._call import normalize_arguments, progress_function
+from kith._call import normalize_arguments, over_ranks, progress_function
 from kith._fof import at_least_one, drop_small_groups
 from kith._hints import takes_own_names
 from kith._phase_space import phase_space_at
 
 
 @takes_own_names
+@over_ranks
 def hierarchy(points: AnyArray, *, box: BoxLike = None, linking_length: float | None = None, b: float | None = None,
               psi: float | None = None, psi_sigma: float | None = None, velocities: AnyArray | None = None,
-              masses: AnyArray | None = None, threads: int | None = None, progress: ProgressLike = False) -> Hierarchy:
+              masses: AnyArray | None = None, threads: int | None = None, progress: ProgressLike = False,
+              comm: Any = None) -> Hierarchy:
     """The single-linkage hierarchy of points: all friends-of-friends groups, at every linking length.
 
     Also known as hierarchical friends-of-friends and as agglomerative clustering with single linkage. It is found by the
@@ -25,8 +27,9 @@ def hierarchy(points: AnyArray, *, box: BoxLike = None, linking_length: float | 
 
     Parameters
     ----------
-    points, box, threads, progress
-        As for `kith.knn`, but in the host's memory: the hierarchy is found on the CPU only.
+    points, box, threads, progress, comm
+        As for `kith.knn`, but in the host's memory: the hierarchy is found on the CPU only, and within one process, not
+        over those of a `comm`.
     linking_length, b, psi, psi_sigma, velocities, masses
         For groups in phase space, as for `kith.fof`: velocities times linking_length / psi count as lengths. Cut at the
         linking length, the hierarchy gives the groups of `kith.fof` with the same arguments; cut at another length, psi
@@ -60,7 +63,7 @@ def hierarchy(points: AnyArray, *, box: BoxLike = None, linking_length: float | 
     [0, 0, 0, 1]
     """
     source, length, phase_space = phase_space_at(points, box, linking_length, b, psi, psi_sigma, velocities, masses)
-    core = _core.hierarchy(source.call(None, threads, progress), length, phase_space)
+    core = _core.hierarchy(source.call(None, threads, progress, comm=comm), length, phase_space)
     return Hierarchy(core, _arrays.prototype_of(source.like), source.unit, source.length_name)
 
 
@@ -125,8 +128,9 @@ class Hierarchy:
 
 
 @takes_own_names
+@over_ranks
 def fof_ladder(points: AnyArray, linking_lengths: Any = None, *, b: Any = None, box: BoxLike = None, min_members: int = 1,
-               threads: int | None = None, progress: ProgressLike = False) -> FofLadder:
+               threads: int | None = None, progress: ProgressLike = False, comm: Any = None) -> FofLadder:
     """Friends-of-friends groups at several linking lengths, and how those of one lie within those of the next.
 
     Parameters
@@ -169,7 +173,7 @@ def fof_ladder(points: AnyArray, linking_lengths: Any = None, *, b: Any = None, 
     """
     source, linking_lengths = normalize_arguments(points, box, linking_lengths=linking_lengths)
     rungs = _Rungs(linking_lengths, b, min_members)
-    core = _core.ladder(source.call(None, threads, progress), *rungs.of_core)
+    core = _core.ladder(source.call(None, threads, progress, comm=comm), *rungs.of_core)
     return FofLadder(core, rungs.min_members, _arrays.prototype_of(source.like), source.unit, source.length_name)
 
 

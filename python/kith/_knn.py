@@ -10,15 +10,16 @@ import numpy.typing
 
 from kith import _arrays, _core, _units
 from kith._arrays import AnyArray, BoxLike, ProgressLike
-from kith._call import as_queries, normalize_arguments
+from kith._call import as_queries, index_type, normalize_arguments, over_ranks
 from kith._hints import takes_own_names
 
 
 @takes_own_names
+@over_ranks
 def knn(points: AnyArray, k: int, queries: AnyArray | None = None, *, box: BoxLike = None, exclude_self: bool = False,
         max_distance: float | None = None, engine: str = "auto", device: str | None = None,
-        threads: int | None = None, return_distances: bool = True, index_dtype: numpy.typing.DTypeLike = numpy.int32,
-        out: Any = None, progress: ProgressLike = False) -> Any:
+        threads: int | None = None, return_distances: bool = True, index_dtype: numpy.typing.DTypeLike = None,
+        out: Any = None, progress: ProgressLike = False, comm: Any = None) -> Any:
     """The k nearest points of every point, or of every query.
 
     Parameters
@@ -53,7 +54,7 @@ def knn(points: AnyArray, k: int, queries: AnyArray | None = None, *, box: BoxLi
     return_distances : bool
         With False, only indices are found and returned.
     index_dtype : int32 or int64
-        Of the indices.
+        Of the indices; by default int32, over processes int64.
     out : array or tuple of two arrays, optional
         Where to write: (distances, indices), or indices alone if distances are not wanted. Row-major without gaps,
         and apart from each other, the points and the queries.
@@ -61,6 +62,10 @@ def knn(points: AnyArray, k: int, queries: AnyArray | None = None, *, box: BoxLi
         True draws a bar on the standard error. A function is called now and then with the name of the stage and the
         fraction that is done; if it returns False before the end, `kith.Canceled` is raised, and the contents of `out`
         are unspecified. Any other return value is ignored.
+    comm : communicator of mpi4py or kith.mpi.Ranks, optional
+        The processes that make this call together, each with its own points and queries. The answers are those among
+        the points of all processes, and indices are global: the number of points on lower ranks plus the row there. See
+        `kith.mpi`.
 
     Returns
     -------
@@ -108,8 +113,8 @@ def knn(points: AnyArray, k: int, queries: AnyArray | None = None, *, box: BoxLi
         raise TypeError(f"k is an array of shape {tuple(k.shape)}; it comes before the queries: knn(points, k, queries)")
     source, queries, max_distance = normalize_arguments(points, box, queries=queries, max_distance=max_distance)
     queries = as_queries(queries, source)
-    call = source.call(device, threads, progress, engine, queries)
-    rows = _Rows(source, queries, k, return_distances, index_dtype, out)
+    call = source.call(device, threads, progress, engine, queries, comm)
+    rows = _Rows(source, queries, k, return_distances, index_dtype, out, comm)
     used = _core.search(call, queries, rows.k, _arrays.flag(exclude_self, "exclude_self"),
                         math.inf if max_distance is None else _arrays.as_number(max_distance, "max_distance"), False,
                         rows.distances, rows.indices)
@@ -138,11 +143,11 @@ class KnnResult(_Neighbors):
 class _Rows:
     """The arrays that a search writes to, a row for each query or point, and its result."""
 
-    def __init__(self, source, queries, k, return_distances, index_dtype, out):
+    def __init__(self, source, queries, k, return_distances, index_dtype, out, comm):
         shape = source.shape if queries is None else queries.shape
         like, real_type = source.prototype(queries), source.real_type
         self.k = _arrays.as_whole(k, "k")
-        index_dtype = _arrays.index_type(index_dtype)
+        index_dtype = index_type(index_dtype, comm)
         return_distances = _arrays.flag(return_distances, "return_distances")
         if self.k < 1:
             raise ValueError(f"k is {self.k}; it must be 1 or more")
@@ -150,13 +155,13 @@ class _Rows:
         self.distances = None
         self._finish = _arrays.identity
         if out is not None:
-            self._take(out, shape, real_type, return_distances)
+            self._take(out, shape, real_type, return_distances, ["int32", "int64"] if comm is None else ["int64"])
             return
         if return_distances:
             self.distances, self._finish = _arrays.empty_like(like, shape, real_type)
         self.indices, self._finish = _arrays.empty_like(like, shape, index_dtype)
 
-    def _take(self, out, shape, real_type, return_distances):
+    def _take(self, out, shape, real_type, return_distances, index_types):
         if return_distances:
             if not isinstance(out, (tuple, list)) or len(out) != 2:
                 raise TypeError("out must be a tuple of two arrays, (distances, indices)")
@@ -164,7 +169,7 @@ class _Rows:
             _arrays.require_out(self.distances, shape, [real_type], "the array for distances")
         else:
             self.indices = out
-        _arrays.require_out(self.indices, shape, ["int32", "int64"], "the array for indices")
+        _arrays.require_out(self.indices, shape, index_types, "the array for indices")
 
     def result(self, engine, unit):
         indices = self._finish(self.indices)

@@ -9,7 +9,7 @@ import numpy.typing
 
 from kith import _arrays, _core, _units
 from kith._arrays import AnyArray, BoxLike, ProgressLike
-from kith._call import as_queries, normalize_arguments
+from kith._call import as_queries, index_type, normalize_arguments, over_ranks
 from kith._hints import refuse_scipys_order, takes_own_names
 
 
@@ -67,16 +67,17 @@ class RadiusResult:
 
 
 @takes_own_names
+@over_ranks
 def radius_search(points: AnyArray, r: float | AnyArray, queries: AnyArray | None = None, *, box: BoxLike = None,
                   exclude_self: bool = False, squared: bool = False, sort: str = "distance",
-                  index_dtype: numpy.typing.DTypeLike = numpy.int32, max_result_bytes: int | None = None,
+                  index_dtype: numpy.typing.DTypeLike = None, max_result_bytes: int | None = None,
                   engine: str = "auto", device: str | None = None, threads: int | None = None,
-                  progress: ProgressLike = False) -> RadiusResult:
+                  progress: ProgressLike = False, comm: Any = None) -> RadiusResult:
     """All points within a radius of every point, or of every query.
 
     Parameters
     ----------
-    points, queries, box, engine, device, threads, progress
+    points, queries, box, engine, device, threads, progress, comm
         As for `kith.knn`. The engine "clover" does not support radius search, and a GPU only "tree". Results of a GPU
         are copied to the host.
     r : float or array, shape (n,) or (m,)
@@ -89,7 +90,7 @@ def radius_search(points: AnyArray, r: float | AnyArray, queries: AnyArray | Non
     sort : "distance" or "index"
         The order within a row: by distance, with equal ones by index; or by index.
     index_dtype : int32 or int64
-        Of the indices.
+        Of the indices; by default int32, over processes int64.
     max_result_bytes : int, optional
         Most bytes that indices and distances may take; by default what the machine has. They are counted before memory
         is allocated.
@@ -135,7 +136,7 @@ def radius_search(points: AnyArray, r: float | AnyArray, queries: AnyArray | Non
     squared = _arrays.flag(squared, "squared")
     if not isinstance(sort, str) or sort not in ("distance", "index"):
         raise ValueError(f"sort is {sort!r}; it must be 'distance' or 'index'")
-    like, index_dtype = source.prototype(queries), _arrays.index_type(index_dtype)
+    like, index_dtype = source.prototype(queries), index_type(index_dtype, comm)
     _arrays.require_type(like, index_dtype)
     if max_result_bytes is not None:
         max_result_bytes = _arrays.as_whole(max_result_bytes, "max_result_bytes")
@@ -143,7 +144,7 @@ def radius_search(points: AnyArray, r: float | AnyArray, queries: AnyArray | Non
             raise ValueError(f"max_result_bytes is {max_result_bytes}; it must be 1 or more, or None for what the "
                              "machine has")
     offsets, indices, distances, used = _core.search_within(
-        source.call(device, threads, progress, engine, queries), queries, _radii(r),
+        source.call(device, threads, progress, engine, queries, comm), queries, _radii(r),
         _arrays.flag(exclude_self, "exclude_self"), squared, sort == "index", index_dtype == numpy.int64,
         min(max_result_bytes or 0, 2**63 - 1))
     unit = source.unit**2 if squared and source.unit is not None else source.unit
@@ -152,9 +153,10 @@ def radius_search(points: AnyArray, r: float | AnyArray, queries: AnyArray | Non
 
 
 @takes_own_names
+@over_ranks
 def radius_count(points: AnyArray, r: float | AnyArray, queries: AnyArray | None = None, *, box: BoxLike = None,
                  exclude_self: bool = False, engine: str = "auto", device: str | None = None,
-                 threads: int | None = None, progress: ProgressLike = False) -> numpy.ndarray:
+                 threads: int | None = None, progress: ProgressLike = False, comm: Any = None) -> numpy.ndarray:
     """The number of points within a radius of every point, or of every query.
 
     Faster than `kith.radius_search`, and without its memory: nodes of the tree that lie within the radius as a whole
@@ -162,7 +164,7 @@ def radius_count(points: AnyArray, r: float | AnyArray, queries: AnyArray | None
 
     Parameters
     ----------
-    points, r, queries, box, exclude_self, engine, device, threads, progress
+    points, r, queries, box, exclude_self, engine, device, threads, progress, comm
         As for `kith.radius_search`.
 
     Returns
@@ -183,7 +185,7 @@ def radius_count(points: AnyArray, r: float | AnyArray, queries: AnyArray | None
     refuse_scipys_order(r, queries)
     source, queries, r = normalize_arguments(points, box, queries=queries, r=r)
     queries = as_queries(queries, source)
-    return _core.count_within(source.call(device, threads, progress, engine, queries), queries, _radii(r),
+    return _core.count_within(source.call(device, threads, progress, engine, queries, comm), queries, _radii(r),
                               _arrays.flag(exclude_self, "exclude_self"))
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from kith import _arrays, _core, _units
 from kith._arrays import AnyArray, BoxLike, ProgressLike
+from kith._call import over_ranks
 from kith._hints import takes_own_names
 from kith._phase_space import phase_space_at
 
@@ -45,16 +46,17 @@ class SpanningTree:
 
 
 @takes_own_names
+@over_ranks
 def mst(points: AnyArray, *, box: BoxLike = None, linking_length: float | None = None, b: float | None = None,
         psi: float | None = None, psi_sigma: float | None = None, velocities: AnyArray | None = None,
         masses: AnyArray | None = None, engine: str = "auto", device: str | None = None, threads: int | None = None,
-        progress: ProgressLike = False) -> SpanningTree:
+        progress: ProgressLike = False, comm: Any = None) -> SpanningTree:
     """The exact Euclidean minimum spanning tree (EMST) of the points: their single-linkage hierarchy.
 
     Parameters
     ----------
-    points, box, engine, device, threads, progress
-        As for `kith.knn`. The engines "kdtree" and "clover" do not find the tree, and on a GPU only "tree" does. The
+    points, box, engine, device, threads, progress, comm
+        As for `kith.knn`, but within one process: not over those of a `comm`. The engines "kdtree" and "clover" do not find the tree, and on a GPU only "tree" does. The
         results of a GPU are copied to the host.
     linking_length, b, psi, psi_sigma, velocities, masses
         For a tree in phase space, as for `kith.fof`: velocities times linking_length / psi count as lengths. The edges
@@ -93,6 +95,6 @@ def mst(points: AnyArray, *, box: BoxLike = None, linking_length: float | None =
     ([[0, 2], [1, 3], [1, 2]], [1.0, 2.0, 4.0])
     """
     source, length, phase_space = phase_space_at(points, box, linking_length, b, psi, psi_sigma, velocities, masses)
-    *arrays, used = _core.span(source.call(device, threads, progress, engine), length, phase_space)
+    *arrays, used = _core.span(source.call(device, threads, progress, engine, comm=comm), length, phase_space)
     edges, weights, heights = (_arrays.in_library_of(source.like, array) for array in arrays)
     return SpanningTree(edges, _units.with_unit(weights, source.unit), _units.with_unit(heights, source.unit), used)

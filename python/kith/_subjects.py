@@ -18,6 +18,9 @@ def catalog_of(catalog):
 def require_groups(catalog):
     if not hasattr(catalog, "mass") or not hasattr(catalog, "center"):
         raise TypeError(f"catalog is of type {type(catalog).__name__}; it must be a kith.Catalog")
+    if getattr(catalog, "_is_part", False):
+        raise TypeError("catalog is the part that one process describes, and not all groups; gather its columns, as by "
+                        "comm.allgather(catalog.mass)")
     if any(not isinstance(unit, str) for unit in getattr(catalog, "units", {}).values()):  # a file has names of units
         raise TypeError("catalog has columns with units; kith.plot draws plain numbers: find the groups of points without "
                         "units, as by points.to_value(unit)")

@@ -112,7 +112,7 @@ class Tree:
     @takes_own_names
     def query(self, queries: AnyArray | None = None, k: int = 1, *, exclude_self: bool = False,
               max_distance: float | None = None, engine: str = "auto", threads: int | None = None,
-              return_distances: bool = True, index_dtype: numpy.typing.DTypeLike = numpy.int32, out: Any = None,
+              return_distances: bool = True, index_dtype: numpy.typing.DTypeLike = None, out: Any = None,
               progress: ProgressLike = False) -> Any:
         """The k nearest points of every query, or of every point of the tree. As `kith.knn`."""
         return _knn.knn(self, k, queries, exclude_self=exclude_self, max_distance=max_distance, engine=engine,
@@ -122,7 +122,7 @@ class Tree:
     @takes_own_names
     def radius_search(self, r: float | AnyArray, queries: AnyArray | None = None, *, exclude_self: bool = False,
                       squared: bool = False, sort: str = "distance",
-                      index_dtype: numpy.typing.DTypeLike = numpy.int32, max_result_bytes: int | None = None,
+                      index_dtype: numpy.typing.DTypeLike = None, max_result_bytes: int | None = None,
                       engine: str = "auto", threads: int | None = None, progress: ProgressLike = False) -> RadiusResult:
         """All points within a radius of every query, or of every point of the tree. As `kith.radius_search`."""
         return _radius.radius_search(self, r, queries, exclude_self=exclude_self, squared=squared, sort=sort,

@@ -10,16 +10,22 @@ world = MPI.COMM_WORLD
 points = numpy.random.default_rng(world.rank).random((50, 3)).astype(numpy.float32)
 
 
-def knn(points=points, k=3, queries=None, **options):
-    return kith.mpi.knn(world, points, k, queries, threads=options.pop("threads", 1), **options)
+def over(function, options):
+    """The call over all processes, with what else they are told."""
+    told = {name: options.pop(name) for name in ("ids", "rebalance", "weights") if name in options}
+    return function(threads=options.pop("threads", 1), comm=kith.mpi.Ranks(world, **told), **options)
 
 
-def radius_search(points=points, r=0.1, queries=None, **options):
-    return kith.mpi.radius_search(world, points, r, queries, threads=options.pop("threads", 1), **options)
+def knn(**options):
+    return over(kith.knn, {"points": points, "k": 3, **options})
 
 
-def fof(points=points, linking_length=None, **options):
-    return kith.mpi.fof(world, points, linking_length, threads=options.pop("threads", 1), **{"b": 0.2, **options})
+def radius_search(**options):
+    return over(kith.radius_search, {"points": points, "r": 0.1, **options})
+
+
+def fof(**options):
+    return over(kith.fof, {"points": points, "b": 0.2, **options})
 
 
 class Odd:
@@ -43,7 +49,7 @@ SLIPS = [(call, slip) for call in (knn, radius_search, fof) for slip in (
     {"points": points[:, :1]}, {"points": points[:, :2]}, {"points": points.astype(numpy.float64)},
     {"points": points * numpy.nan}, {"points": Odd()}, {"points": Undecodable()}, {"box": "wide"}, {"box": -1},
     {"box": [1, 1]}, {"box": 2.0},
-    {"threads": None}, {"threads": -1}, {"threads": "two"})]
+    {"threads": -1}, {"threads": "two"})]
 SLIPS += [(call, slip) for call in (knn, radius_search) for slip in (
     {"ids": numpy.arange(50)}, {"ids": numpy.arange(50) + 0.5}, {"ids": numpy.arange(49)}, {"queries": points[0]},
     {"queries": "words"}, {"queries": points[:, :2]}, {"queries": points},

@@ -2,6 +2,7 @@
 
 import pickle
 import sys
+from types import SimpleNamespace
 
 import kith
 import kith.mpi
@@ -20,7 +21,7 @@ def everyone(mine):
 def raised(call):
     try:
         call()
-    except Exception as error:
+    except BaseException as error:
         return type(error), str(error)
     return None
 
@@ -42,46 +43,48 @@ for comm in (world, world.Split(0, world.size - world.rank)):  # the second one 
             whole = numpy.concatenate(parts)
             first = sum(map(len, parts[:comm.rank]))
             rows = slice(first, first + len(mine))
-            distances, indices, report = kith.mpi.knn(comm, mine, 5, box=BOX, exclude_self=True, threads=1,
-                                                      return_report=True)
+            ranks = kith.mpi.Ranks(comm)
+            distances, indices = kith.knn(mine, 5, box=BOX, exclude_self=True, threads=1, comm=ranks)
+            report = ranks.report
             expected_distances, expected_indices = kith.knn(whole, 5, box=BOX, exclude_self=True)
             assert numpy.array_equal(indices, expected_indices[rows]) and indices.dtype == numpy.int64
             assert numpy.array_equal(distances, expected_distances[rows]) and distances.dtype == dtype
-            assert report["first_query"] == first
+            assert report["first"] == first and report["total"] == len(whole)
             assert comm.size == 1 or sum(comm.allgather(report["bytes_received"])) > 0
             radii = numpy.linspace(0, 0.1, len(whole))
             for r, of_whole in ((0.07, 0.07), (radii[rows], radii)):
-                found = kith.mpi.radius_search(comm, mine, r, box=BOX, threads=1)
+                found = kith.radius_search(mine, r, box=BOX, threads=1, comm=comm)
                 expected = kith.radius_search(whole, of_whole, box=BOX)
                 within = slice(expected.offsets[first], expected.offsets[first + len(mine)])
                 assert numpy.array_equal(found.offsets, expected.offsets[first:first + len(mine) + 1] - within.start)
                 assert numpy.array_equal(found.indices, expected.indices[within])
                 assert numpy.array_equal(found.distances, expected.distances[within])
-                counts, report = kith.mpi.radius_count(comm, mine, r, box=BOX, threads=1, return_report=True)
+                counts = kith.radius_count(mine, r, box=BOX, threads=1, comm=ranks)
                 assert numpy.array_equal(counts, numpy.diff(expected.offsets)[rows])
-                assert comm.size == 1 or "tree" in report["seconds"]
-            labels, report = kith.mpi.fof(comm, mine, b=0.5, box=BOX, threads=1, return_report=True)
+                assert comm.size == 1 or "tree" in ranks.report["seconds"]
+            labels = kith.fof(mine, b=0.5, box=BOX, threads=1, comm=ranks)
             expected = kith.fof(whole, b=0.5, box=BOX)
             assert numpy.array_equal(labels, expected[rows])
-            assert report["groups"] == expected.max() + 1
-            labels = kith.mpi.fof(comm, mine, b=0.5, box=BOX, min_members=4, rebalance=True, threads=1)
+            assert ranks.report["groups"] == expected.max() + 1 and ranks.report["psi"] == numpy.inf
+            assert "work" not in ranks.report and labels.dtype == numpy.int64
+            labels = kith.fof(mine, b=0.5, box=BOX, min_members=4, threads=1, comm=kith.mpi.Ranks(comm, rebalance=True))
             assert numpy.array_equal(labels, kith.fof(whole, b=0.5, box=BOX, min_members=4)[rows])
             weights = numpy.arange(len(mine)) % 4
             for _ in range(3):
-                _, indices, report = kith.mpi.knn(comm, mine, 5, box=BOX, exclude_self=True, rebalance=True,
-                                                  weights=weights, threads=1, return_report=True)
+                ranks = kith.mpi.Ranks(comm, rebalance=True, weights=weights)
+                _, indices = kith.knn(mine, 5, box=BOX, exclude_self=True, threads=1, comm=ranks)
                 assert numpy.array_equal(indices, expected_indices[rows])
-                weights = report["work"] if comm.size > 1 else weights
-                assert weights.shape == (len(mine),) and report["work"].dtype == numpy.float32
-            labels, report = kith.mpi.fof(comm, mine, b=0.5, box=BOX, rebalance=True, weights=weights, threads=1,
-                                          return_report=True)
+                weights = ranks.report["work"] if comm.size > 1 else weights
+                assert weights.shape == (len(mine),) and ranks.report["work"].dtype == numpy.float32
+            ranks = kith.mpi.Ranks(comm, rebalance=True, weights=weights)
+            labels = kith.fof(mine, b=0.5, box=BOX, threads=1, comm=ranks)
             assert numpy.array_equal(labels, expected[rows])
-            assert len(report["work"]) == (len(mine) if comm.size > 1 else 0)
+            assert len(ranks.report["work"]) == (len(mine) if comm.size > 1 else 0)
             few = whole[:7] if comm.rank == comm.size - 1 else whole[:0]
-            distances, indices = kith.mpi.knn(comm, mine, 3, few, max_distance=0.1, threads=1)
+            distances, indices = kith.knn(mine, 3, few, max_distance=0.1, threads=1, comm=comm)
             expected_distances, expected_indices = kith.knn(whole, 3, few, max_distance=0.1)
             assert numpy.array_equal(indices, expected_indices) and numpy.array_equal(distances, expected_distances)
-            labels = kith.mpi.fof(comm, mine[::2], 0.05, threads=1)  # strided
+            labels = kith.fof(mine[::2], 0.05, threads=1, comm=comm)  # strided
             expected = kith.fof(numpy.concatenate(comm.allgather(mine[::2])), 0.05)
             assert numpy.array_equal(everyone(labels) if comm is world else numpy.concatenate(comm.allgather(labels)),
                                      expected)
@@ -109,53 +112,97 @@ whole = {name: everyone(column) for name, column in {"points": mine, **columns}.
 everything = {name: whole[name] for name in columns}
 first = sum(world.allgather(len(mine))[:world.rank])
 rows = slice(first, first + len(mine))
-# Of unequal masses kith.fof warns where the length is relative.
 for given, options in (({}, {}), (columns, {}), (columns, {"psi": 0.5}), (columns, {"psi_sigma": 0.7})):
-    labels, part, report = kith.mpi.fof(world, mine, 0.06, box=BOX, min_members=2, return_catalog=True, threads=1,
-                                        return_report=True, **given, **options)
+    ranks = kith.mpi.Ranks(world)
+    labels, part = kith.fof(mine, 0.06, box=BOX, min_members=2, return_catalog=True, threads=1, comm=ranks, **given,
+                            **options)
     expected_labels, expected = kith.fof(whole["points"], 0.06, box=BOX, min_members=2, return_catalog=True,
                                          **(everything if given else {}), **options)
     assert len(expected) > 3 and numpy.array_equal(labels, expected_labels[rows])
-    assert report["psi"] == expected.psi
+    assert ranks.report["psi"] == expected.psi and ranks.report["linking_length"] == expected.linking_length
     same_catalog(part, world, expected)
     same_catalog(pickle.loads(pickle.dumps(part)), world, expected)
+    kind, text = raised(lambda: kith.write_catalog("never-written.gtp", part))
+    assert kind is TypeError and "part" in text, text
 
 # Ids in place of global indices: the answers are those of one process with the points by ascending id.
 ids = numpy.random.default_rng(0).permutation(3 * len(whole["points"]))[rows] + (2**31 - 1000)
 order = numpy.argsort(everyone(ids))
 by_id, sorted_ids = whole["points"][order], everyone(ids)[order]
 place = numpy.searchsorted(sorted_ids, ids)  # of this process's points
-distances, indices = kith.mpi.knn(world, mine, 4, box=BOX, ids=ids, threads=1)
+ranks = kith.mpi.Ranks(world, ids=ids)
+distances, indices = kith.knn(mine, 4, box=BOX, threads=1, comm=ranks)
 expected_distances, expected_indices = kith.knn(by_id, 4, box=BOX)
 assert numpy.array_equal(distances, expected_distances[place])
 assert numpy.array_equal(indices, sorted_ids[expected_indices[place]])
-found = kith.mpi.radius_search(world, mine, 0.05, box=BOX, ids=ids, threads=1)
+found = kith.radius_search(mine, 0.05, box=BOX, threads=1, comm=ranks)
 expected = kith.radius_search(by_id, 0.05, box=BOX)
 for row, at in enumerate(place):
     assert numpy.array_equal(found.indices[found.offsets[row]:found.offsets[row + 1]],
                              sorted_ids[expected.indices[expected.offsets[at]:expected.offsets[at + 1]]])
-labels, part = kith.mpi.fof(world, mine, 0.1, box=BOX, ids=ids, return_catalog=True, min_members=5, threads=1)
+labels, part = kith.fof(mine, 0.1, box=BOX, return_catalog=True, min_members=5, threads=1, comm=ranks)
 expected_labels, expected = kith.fof(by_id, 0.1, box=BOX, return_catalog=True, min_members=5)
 assert numpy.array_equal(labels, expected_labels[place])
 assert numpy.array_equal(numpy.concatenate(world.allgather(part.members)), sorted_ids[expected.members])
 
+# What else calls take: memory for results, other libraries' arrays, a snapshot's columns, progress.
+if world.size == 3:
+    distances, indices = numpy.empty((len(mine), 4), numpy.float32), numpy.empty((len(mine), 4), numpy.int64)
+    stages = []
+    kith.knn(mine, 4, box=BOX, threads=1, comm=world, out=(distances, indices),
+             progress=lambda stage, fraction: stages.append((stage, fraction)))
+    of_whole = kith.knn(whole["points"], 4, box=BOX)
+    assert numpy.array_equal(indices, of_whole.indices[rows]) and numpy.array_equal(distances, of_whole.distances[rows])
+    assert len(mine) == 0 or stages[-1][1] == 1
+    snapshot = SimpleNamespace(positions=mine, box=BOX, velocities=columns["velocities"], masses=columns["masses"],
+                               uniform_mass=None, types=columns["types"])
+    _, part = kith.fof(snapshot, 0.06, min_members=2, return_catalog=True, threads=1, comm=world)
+    same_catalog(part, world, kith.fof(whole["points"], 0.06, box=BOX, min_members=2, return_catalog=True,
+                                       **everything)[1])
+
+# What is not found over processes is refused on all of them, within seconds; so are trees, and int32.
+tree = kith.Tree(numpy.random.default_rng(0).random((50, 3)))
+refused = {"mst": lambda: kith.mst(mine, comm=world), "hierarchy": lambda: kith.hierarchy(mine, comm=world),
+           "ladder": lambda: kith.fof_ladder(mine, [0.1], comm=world), "brute": lambda: kith.fof(mine, 0.1, engine="brute", comm=world),
+           "tree": lambda: kith.knn(tree, 3, comm=world), "few": lambda: kith.radius_count(tree, 0.1, [[0, 0, 0]], comm=world),
+           "int32": lambda: kith.knn(mine, 3, index_dtype=numpy.int32, comm=world),
+           "out": lambda: kith.knn(mine, 1, out=(numpy.empty((len(mine), 1), numpy.float32),
+                                                 numpy.empty((len(mine), 1), numpy.int32)), comm=world)}
+for name, call in refused.items():
+    assert raised(call) is not None, name
+    assert len(set(world.allgather(raised(call)))) == 1, name
+for guilty in range(world.size):  # one process stops, or makes another call
+    def stop(_stage, _fraction):
+        if world.rank == guilty:
+            raise LookupError("enough")
+    found = world.allgather(raised(lambda: kith.fof(mine, 0.1, progress=stop, comm=world)))
+    assert all(found) and found[guilty][0] is LookupError and found[guilty][1].endswith("enough"), found
+    class Ends:
+        def __array__(self, *_, **__):
+            sys.exit("enough")
+    found = world.allgather(raised(lambda: kith.fof(Ends() if world.rank == guilty else mine, 0.1, comm=world)))
+    assert found[guilty] == (SystemExit, "enough"), found
+    assert all(each == (RuntimeError, f"rank {guilty}: enough") for each in found if each != found[guilty]), found
+    mixed = raised(lambda: kith.fof(mine, 0.1, comm=world) if world.rank == guilty else kith.knn(mine, 3, comm=world))
+    assert world.size == 1 or "the function" in mixed[1], mixed
+
 kith.mpi._LARGEST_MESSAGE = 11  # everything goes in parts
 mine = points_of(world.rank, numpy.float32, 3)
 whole = everyone(mine)
-assert numpy.array_equal(everyone(kith.mpi.fof(world, mine, b=0.5, threads=1)), kith.fof(whole, b=0.5))
+assert numpy.array_equal(everyone(kith.fof(mine, b=0.5, threads=1, comm=world)), kith.fof(whole, b=0.5))
 kith.mpi._LARGEST_MESSAGE = 1 << 30
 
 last = world.size - 1
 bad = mine.copy() if world.rank != last or last == 1 else mine * numpy.nan
-kind, text = raised(lambda: kith.mpi.fof(world, bad, b=0.5)) or (None, "")
+kind, text = raised(lambda: kith.fof(bad, b=0.5, comm=world)) or (None, "")
 assert last == 1 or (kind is ValueError and f"rank {last}: " * (last > 0) + "points: point 0 has NaN" in text), text
-kind, text = raised(lambda: kith.mpi.knn(world, "words" if world.rank == last else mine, 3))
+kind, text = raised(lambda: kith.knn("words" if world.rank == last else mine, 3, comm=world))
 assert kind in (TypeError, ValueError), text
-kind, text = raised(lambda: kith.mpi.knn(world, mine, 3 + world.rank)) or (ValueError, "one rank")
+kind, text = raised(lambda: kith.knn(mine, 3 + world.rank, comm=world)) or (ValueError, "one rank")
 assert kind is ValueError and "rank" in text, text
-kind, text = raised(lambda: kith.mpi.knn("comm", mine, 3))
+kind, text = raised(lambda: kith.knn(mine, 3, comm="comm"))
 assert kind is TypeError and "COMM_WORLD" in text
-kind, text = raised(lambda: kith.mpi.fof(world, mine))
+kind, text = raised(lambda: kith.fof(mine, comm=world))
 assert kind is TypeError and "linking_length" in text
 if world.rank == 0:
     print("all is well")

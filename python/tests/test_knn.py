@@ -171,7 +171,7 @@ def test_boxes_with_origins_and_open_axes():
     (lambda: kith.knn(POINTS, 1, threads=numpy.array(2.0)), TypeError, "threads must be"),
     (lambda: kith.knn(numpy.broadcast_to(numpy.float32(0), (5, 2**32 + 3)), 1), NotImplementedError, "dimension"),
     (lambda: kith.knn(POINTS, 1, return_distances="no"), TypeError, "return_distances is 'no'"),
-    (lambda: kith.knn(POINTS, 1, index_dtype=None), ValueError, "index_dtype is None"),
+    (lambda: kith.knn(POINTS, 1, index_dtype=bool), ValueError, "index_dtype is <class 'bool'>"),
     (lambda: kith.Tree(POINTS, leaf_size=-2**40), ValueError, "leaf_size"),
     (lambda: kith.knn(POINTS, 1, threads=-1), ValueError, "threads is -1"),
     (lambda: kith.knn(POINTS, 1, threads=10**9), ValueError, "threads is 1000000000"),

@@ -1,5 +1,6 @@
 """Arguments of the wrong kind: every function names the argument, by TypeError or ValueError, and what it must be."""
 
+import importlib.util
 import inspect
 import warnings
 
@@ -37,17 +38,19 @@ BOXES = ["a", {}, STRANGE, [1.0, 2.0], ["a", "b", "c"], [[1.0, 1.0, 1.0]], -1, n
 DEVICES = [5, "gpu", STRANGE, []]
 PATHS = [None, 5, {}, STRANGE, [None], [], "a\0b"]
 COLUMNS = [5, 2.5, {}, STRANGE, [], [1.5], [True], [None], "x,y", [1, 2]]  # the last two: points.npy has no columns
-DTYPES = [None, "int16", "no type", STRANGE, 5]
+INDEX_TYPES = ["int16", "no type", STRANGE, 5]
+DTYPES = [None, *INDEX_TYPES]
+COMMUNICATORS = ["world", 5, STRANGE, [None]] if importlib.util.find_spec("mpi4py") else []
 ENGINES = [None, 5, "fast", STRANGE, [], True]
 
 CALL = {"device": DEVICES, "threads": OPTIONAL_WHOLE, "progress": ["yes", 5, STRANGE]}
 SEARCH = {"k": WHOLE, "queries": [*ARRAYS, [1.0, 2.0, 3.0], [[1.0, 2.0]]], "exclude_self": FLAGS, "max_distance": NUMBERS,
-          "return_distances": FLAGS, "index_dtype": DTYPES, "engine": ENGINES,
+          "return_distances": FLAGS, "index_dtype": INDEX_TYPES, "engine": ENGINES,
           "out": ["a", 5, STRANGE, (None, None)]}
 RADIUS = {"r": [*NUMBERS[:1], {}, STRANGE, None, [1.0, 2.0], [[1.0] * 60], ["a"] * 60, -1.0, numpy.nan],
           "queries": SEARCH["queries"], "exclude_self": FLAGS, "engine": ENGINES, "threads": OPTIONAL_WHOLE,
           "progress": CALL["progress"]}
-ROWS = {"squared": FLAGS, "sort": ["a", None, 5, STRANGE, ["index"]], "index_dtype": DTYPES,
+ROWS = {"squared": FLAGS, "sort": ["a", None, 5, STRANGE, ["index"]], "index_dtype": INDEX_TYPES,
         "max_result_bytes": [*OPTIONAL_WHOLE, 0, -1]}
 LINKING = {"linking_length": [*NUMBERS, None, -1.0], "min_members": [*OPTIONAL_WHOLE, 0]}
 ALONE = {"threads": OPTIONAL_WHOLE, "progress": CALL["progress"]}  # of what runs on the CPU only
@@ -72,16 +75,16 @@ PICTURE = {"points": ["a", None, 5, {}, STRANGE], "axes": ["a", 5, STRANGE], "bo
 
 # function, arguments that are right, wrong values of each argument
 FUNCTIONS = {
-    "knn": (kith.knn, {"points": POINTS, "k": 2}, {"points": [*ARRAYS, None, [1.0, 2.0]], "box": BOXES, **SEARCH, **CALL}),
+    "knn": (kith.knn, {"points": POINTS, "k": 2}, {"points": [*ARRAYS, None, [1.0, 2.0]], "box": BOXES, "comm": COMMUNICATORS, **SEARCH, **CALL}),
     "fof": (kith.fof, {"points": POINTS, "linking_length": 0.1, "return_catalog": True},
-            {"points": [*ARRAYS, None, [1.0, 2.0]], "box": BOXES, "return_catalog": FLAGS, "b": NUMBERS, "psi": NUMBERS,
+            {"points": [*ARRAYS, None, [1.0, 2.0]], "box": BOXES, "comm": COMMUNICATORS, "return_catalog": FLAGS, "b": NUMBERS, "psi": NUMBERS,
              "psi_sigma": NUMBERS, "engine": ENGINES, **LINKING, **PARTICLES, **CALL}),
-    "hierarchy": (kith.hierarchy, IN_PHASE_SPACE, {"points": [*ARRAYS, None, [1.0, 2.0]], "box": BOXES, **PHASE_SPACE,
+    "hierarchy": (kith.hierarchy, IN_PHASE_SPACE, {"points": [*ARRAYS, None, [1.0, 2.0]], "box": BOXES, "comm": COMMUNICATORS, **PHASE_SPACE,
                                                    **ALONE}),
     "Hierarchy.cut": (HIERARCHY.cut, {"linking_length": 0.1}, {**LINKING, "b": NUMBERS, **ALONE}),
     "Hierarchy.ladder": (HIERARCHY.ladder, {"linking_lengths": [0.1]}, {**RUNGS, **ALONE}),
     "fof_ladder": (kith.fof_ladder, {"points": POINTS, "linking_lengths": [0.1]}, {
-        "points": [*ARRAYS, None, [1.0, 2.0]], "box": BOXES, **RUNGS, **ALONE}),
+        "points": [*ARRAYS, None, [1.0, 2.0]], "box": BOXES, "comm": COMMUNICATORS, **RUNGS, **ALONE}),
     "FofLadder.labels": (LADDER.labels, {"level": 0}, {"level": WHOLE, **ALONE}),
     "Tree.hierarchy": (TREE.hierarchy, {}, ALONE),
     "Tree.fof_ladder": (TREE.fof_ladder, {"linking_lengths": [0.1]}, {**RUNGS, **ALONE}),
@@ -89,18 +92,18 @@ FUNCTIONS = {
                                              "leaf_size": [*OPTIONAL_WHOLE, 0], **CALL}),
     "Tree.query": (TREE.query, {"k": 2}, {**SEARCH, "threads": CALL["threads"], "progress": CALL["progress"]}),
     "radius_search": (kith.radius_search, {"points": POINTS, "r": 0.1}, {
-        "points": [*ARRAYS, None, [1.0, 2.0]], "box": BOXES, "device": DEVICES, **RADIUS, **ROWS}),
+        "points": [*ARRAYS, None, [1.0, 2.0]], "box": BOXES, "comm": COMMUNICATORS, "device": DEVICES, **RADIUS, **ROWS}),
     "radius_count": (kith.radius_count, {"points": POINTS, "r": 0.1}, {
-        "points": [*ARRAYS, None, [1.0, 2.0]], "box": BOXES, "device": DEVICES, **RADIUS}),
+        "points": [*ARRAYS, None, [1.0, 2.0]], "box": BOXES, "comm": COMMUNICATORS, "device": DEVICES, **RADIUS}),
     "Tree.radius_search": (TREE.radius_search, {"r": 0.1}, {**RADIUS, **ROWS}),
     "Tree.radius_count": (TREE.radius_count, {"r": 0.1}, RADIUS),
-    "mst": (kith.mst, IN_PHASE_SPACE, {"points": [*ARRAYS, None, [1.0, 2.0]], "box": BOXES, **PHASE_SPACE,
+    "mst": (kith.mst, IN_PHASE_SPACE, {"points": [*ARRAYS, None, [1.0, 2.0]], "box": BOXES, "comm": COMMUNICATORS, **PHASE_SPACE,
                                      "engine": ENGINES, "device": DEVICES, **ALONE}),
     "Tree.mst": (TREE.mst, {}, {"engine": ENGINES, "threads": CALL["threads"], "progress": CALL["progress"]}),
     "Tree.fof": (TREE.fof, {"linking_length": 0.1}, {**LINKING, "b": NUMBERS, "engine": ENGINES, "threads": CALL["threads"],
                                                      "progress": CALL["progress"]}),
     "dbscan": (kith.dbscan, {"points": POINTS, "eps": 0.1}, {
-        "points": [*ARRAYS, None, [1.0, 2.0]], "box": BOXES, "device": DEVICES, **DENSITY}),
+        "points": [*ARRAYS, None, [1.0, 2.0]], "box": BOXES, "comm": COMMUNICATORS, "device": DEVICES, **DENSITY}),
     "Tree.dbscan": (TREE.dbscan, {"eps": 0.1}, DENSITY),
     "Box": (kith.Box, {"period": 1.0}, {"period": ["a", {}, STRANGE, -1, [], [1.0] * 9, ["a"]],
                                         "origin": ["a", {}, STRANGE, [], ["a", "b"], numpy.inf]}),
@@ -179,7 +182,7 @@ def calls_of_jax():
     points = jax.numpy.asarray(POINTS, dtype=jax.numpy.float32)
     return {"jax.knn": (kith_jax.knn, {"points": points, "k": 2}, {
                 "points": ["a", None, 5, {}, STRANGE], "k": WHOLE, "queries": ["a", 5, {}, STRANGE, [[1.0, 2.0]]],
-                "box": BOXES, "exclude_self": FLAGS, "max_distance": NUMBERS, "index_dtype": DTYPES}),
+                "box": BOXES, "exclude_self": FLAGS, "max_distance": NUMBERS, "index_dtype": INDEX_TYPES}),
             "jax.fof": (kith_jax.fof, {"points": points, "linking_length": 0.1}, {
                 "points": ["a", None, 5, {}, STRANGE], "linking_length": [*NUMBERS, None], "b": NUMBERS, "box": BOXES})}
 
