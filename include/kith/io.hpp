@@ -126,7 +126,7 @@ struct ReadOptions {
     bool masses = true;
     bool ids = true;
     /// HDF5, .npy, .npz, Gadget-2 binary and Tipsy binary: only these rows are read. Other formats are read whole, and
-    /// the other rows dropped. Counts of the header are always those of all rows.
+    /// the other rows dropped. Counts of the header are always those of all rows; it lacks box_warning().
     RowShare share = {};
     /// Text tables only: the columns that are coordinates, by name or by number from 1 ({"ra", "dec"}, {"2", "3"}), or
     /// {"all"}. Empty: x, y and z by name, or all columns of two or three without names.
@@ -152,6 +152,9 @@ struct ReadOptions {
 [[nodiscard]] SnapshotHeader read_header(const std::filesystem::path& path,
                                          const std::vector<std::string>& columns = {});
 [[nodiscard]] Snapshot read_snapshot(const std::filesystem::path& path, const ReadOptions& options = {});
+
+/// The warning that read_snapshot() adds if the extent of all positions does not fit the file's box; empty if it does.
+[[nodiscard]] std::string box_warning(const SnapshotHeader& header, const RealArray& positions);
 
 /// The one path that stands for `files`, which are all files of one snapshot, in any order, such as a shell's expansion
 /// of `snap_007.*.hdf5`; empty if they do not belong to one snapshot. Throws Error(invalid_argument) if `files` is
@@ -203,15 +206,16 @@ void write_npy(const std::filesystem::path& path, std::span<const double> values
 void write_neighbors_npz(const std::filesystem::path& path, const KnnResult& neighbors, const Provenance& provenance);
 void write_neighbors_hdf5(const std::filesystem::path& path, const KnnResult& neighbors, const Provenance& provenance);
 
-/// Rows of neighbors that are made while they are written: not all of them need lie in memory.
+/// Makes numbers while they are written, in order, so that not all of them need lie in memory: fills the block with the
+/// next bytes. What it throws ends the writing, and leaves no file.
+using BlockSource = std::function<void(std::span<std::byte> block)>;
+
 struct NeighborSource {
     std::int64_t rows = 0;
     std::int64_t k = 0;
     IndexType index_type = IndexType::int32;
     DType dtype = DType::float32;
-    /// Fills the block with the next bytes of all indices in row-major order, then of all distances. What it throws
-    /// ends the writing, and leaves no file.
-    std::function<void(std::span<std::byte> block)> next;
+    BlockSource next; ///< all indices in row-major order, then all distances
 };
 
 /// The same files, byte for byte, from such rows.
@@ -231,6 +235,28 @@ void write_radius_counts_npz(const std::filesystem::path& path, std::span<const 
 void write_radius_counts_hdf5(const std::filesystem::path& path, std::span<const std::int64_t> counts,
                               const Provenance& provenance);
 
+struct RadiusSource {
+    std::int64_t rows = 0;
+    std::int64_t neighbors = 0; ///< of all rows
+    IndexType index_type = IndexType::int32;
+    DType dtype = DType::float32;
+    BlockSource next; ///< all offsets, then all indices, then all distances
+};
+/// One number per row.
+struct NumberSource {
+    std::int64_t count = 0;
+    BlockSource next;
+};
+
+void stream_radius_neighbors_npz(const std::filesystem::path& path, const RadiusSource& neighbors,
+                                 const Provenance& provenance);
+void stream_radius_neighbors_hdf5(const std::filesystem::path& path, const RadiusSource& neighbors,
+                                  const Provenance& provenance);
+void stream_radius_counts_npz(const std::filesystem::path& path, const NumberSource& counts,
+                              const Provenance& provenance);
+void stream_radius_counts_hdf5(const std::filesystem::path& path, const NumberSource& counts,
+                               const Provenance& provenance);
+
 /// A minimum spanning tree likewise: `edges` ((n - 1) x 2, int32), `weights` and `heights`.
 void write_spanning_tree_npz(const std::filesystem::path& path, const SpanningTree& tree, const Provenance& provenance);
 void write_spanning_tree_hdf5(const std::filesystem::path& path, const SpanningTree& tree,
@@ -241,6 +267,12 @@ void write_spanning_tree_hdf5(const std::filesystem::path& path, const SpanningT
 void write_labels_text(const std::filesystem::path& path, std::span<const std::int32_t> labels);
 void write_clusters_hdf5(const std::filesystem::path& path, std::span<const std::int32_t> labels,
                          std::span<const std::uint8_t> is_core, const Provenance& provenance);
+
+/// The same files, byte for byte, from labels (int32) that are made while they are written; for HDF5 then all of
+/// `is_core`.
+void stream_labels_npy(const std::filesystem::path& path, const NumberSource& labels);
+void stream_labels_text(const std::filesystem::path& path, const NumberSource& labels);
+void stream_clusters_hdf5(const std::filesystem::path& path, const NumberSource& labels, const Provenance& provenance);
 
 /// The group of every row of the file at a level.
 using LabelsOfLevel = std::function<std::vector<std::int32_t>(std::int64_t level)>;
@@ -281,6 +313,18 @@ struct CatalogFileOptions {
 void write_catalog_hdf5(const std::filesystem::path& path, const Catalog& catalog, const Snapshot& snapshot,
                         const Provenance& provenance, const CatalogFileOptions& options = {});
 
+/// Members of groups, for each its row of the file (int64); then, with ids, for each its id (uint64).
+struct MemberSource {
+    bool has_ids = false;
+    BlockSource next;
+};
+
+/// The same file, byte for byte, from the columns of all groups and from members that are made while they are written.
+/// Of the snapshot it needs the header, and of which types its columns are: it may be a share of the rows.
+void stream_catalog_hdf5(const std::filesystem::path& path, const Catalog& columns, const MemberSource& members,
+                         const Snapshot& snapshot, const Provenance& provenance,
+                         const CatalogFileOptions& options = {});
+
 /// Writes the snapshot in group order, as Gadget-4 and AREPO write theirs and as readers of fof_subhalo_tab catalogs
 /// expect: in each particle type the members of group 0, then those of group 1 and so on, within a group in file order;
 /// then all rows in no group of the catalog, including those of types that were not grouped, in file order. So the
@@ -318,6 +362,7 @@ void write_catalog_hdf5(const std::filesystem::path& path, const Catalog& catalo
 /// group (mass, center, mean velocity, eps = largest radius); throws Error(invalid_argument) unless the groups have 3
 /// dimensions, and Error(too_large) for 2^31 groups or more.
 void write_grp(const std::filesystem::path& path, std::span<const std::int32_t> labels);
+void stream_grp(const std::filesystem::path& path, const NumberSource& labels);
 void write_gtp(const std::filesystem::path& path, const Catalog& catalog, double time);
 
 } // namespace kith::io

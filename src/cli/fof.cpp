@@ -111,7 +111,7 @@ FofResult groups_over_ranks(const FofArguments& arguments, FofRun& run, const Ex
                         .phase_space = phase_space});
         });
     });
-    run.traffic = groups.distribution->traffic;
+    run.add_traffic(groups.distribution);
     groups.distribution.reset(); // from here on rank 0 has all of them
     std::vector<std::int32_t> mine;
     ranks.agreed([&] {
@@ -125,7 +125,7 @@ FofResult groups_over_ranks(const FofArguments& arguments, FofRun& run, const Ex
             groups.label_array.vector<std::int32_t>().resize(run.rows_in_all());
         }
     });
-    RankFunnel labels(ranks, {std::as_bytes(std::span(mine))});
+    RankFunnel labels(&ranks, {array_of(std::as_bytes(std::span(mine)))});
     if (run.is_first()) {
         labels.take(std::as_writable_bytes(std::span(groups.label_array.vector<std::int32_t>())));
     }

@@ -1,19 +1,15 @@
 // kith knn: the k nearest neighbors of every point, into a file.
 #include "cli/commands.hpp"
-#include "cli/interrupt.hpp"
 #include "cli/search_command.hpp"
 #include "cli/snapshot_run.hpp"
 
-#include <kith/distributed.hpp>
 #include <kith/io.hpp>
 #include <kith/knn.hpp>
 
 #include <fmt/format.h>
 
-#include <cstring>
 #include <limits>
 #include <memory>
-#include <span>
 #include <vector>
 
 namespace kith::cli {
@@ -27,75 +23,33 @@ struct Arguments : SearchArguments {
     bool rebalance = false;
 };
 
-/// What is found, whether by one process or by several.
-SearchOutcome outcome_of(const Arguments& arguments, const KnnResult& found) {
-    SearchOutcome outcome;
-    outcome.queries = found.rows();
-    outcome.warning = found.unresolved.warning();
-    outcome.facts["k"] = arguments.k;
-    outcome.facts["engine"] = name_of(found.engine);
-    outcome.facts["device"] = name_of(arguments.common.device);
-    outcome.report =
-        fmt::format("k = {}, engine {}, on {}", arguments.k, name_of(found.engine), name_of(arguments.common.device));
-    return outcome;
-}
-
-/// Keeps the lower halves of int64 indices, which suffice, at the start of the array.
-std::span<const std::byte> narrowed(std::span<std::int64_t> indices) {
-    auto* const to = reinterpret_cast<std::byte*>(indices.data());
-    for (std::size_t i = 0; i < indices.size(); ++i) {
-        const auto index = static_cast<std::int32_t>(indices[i]);
-        std::memcpy(to + i * sizeof(index), &index, sizeof(index));
-    }
-    return {to, indices.size() * sizeof(std::int32_t)};
-}
-
 /// Every rank searches for its share; rank 0 writes the rows while the others send them.
-SearchOutcome search_over_ranks(const Arguments& arguments, const SearchTask& task, KnnOptions options) {
-    RankTeam& ranks = *task.ranks;
-    options.execution = over(ranks.communicator(), task.execution, {.rebalance = arguments.rebalance});
-    const auto result = std::make_shared<KnnResult>(
-        task.call([](const auto&... given) { return knn(given...); }, arguments.k, options));
-    KnnResult& found = *result;
-    task.clock->add(found.stages);
-    SearchOutcome outcome = outcome_of(arguments, found);
-    outcome.traffic = found.distribution->traffic;
-    outcome.queries = ranks.sum(found.rows());
-
-    const bool fits = ranks.sum(task.points.count()) <= std::numeric_limits<std::int32_t>::max();
-    const NeighborRows rows = found.rows_view();
-    const std::span indices(static_cast<std::int64_t*>(rows.indices()), static_cast<std::size_t>(rows.index_count()));
-    const auto distances = found.dtype() == DType::float64 ? std::as_bytes(found.distances<double>())
-                                                           : std::as_bytes(found.distances<float>());
-    outcome.funnel =
-        std::make_shared<RankFunnel>(ranks, std::vector{fits ? narrowed(indices) : std::as_bytes(indices), distances});
-    const io::NeighborSource source{*outcome.queries, arguments.k, fits ? IndexType::int32 : IndexType::int64,
-                                    found.dtype(), [funnel = outcome.funnel, result](std::span<std::byte> block) {
-                                        stop_if_interrupted();
-                                        funnel->take(block);
-                                    }};
-    outcome.write = [source](const std::filesystem::path& path, const io::Provenance& made_by) {
-        (path.extension() == ".npz" ? io::stream_neighbors_npz : io::stream_neighbors_hdf5)(path, source, made_by);
-    };
-    return outcome;
-}
-
 SearchOutcome search(const Arguments& arguments, const SearchTask& task) {
     const KnnOptions options{.box = task.box,
                              .exclude_self = arguments.exclude_self,
                              .max_distance = arguments.max_distance,
                              .squared = arguments.squared,
                              .engine = arguments.engine,
-                             .execution = task.execution};
-    if (task.ranks != nullptr) {
-        return search_over_ranks(arguments, task, options);
-    }
-    const auto found = std::make_shared<KnnResult>(
+                             .execution = execution_over(task.ranks, task.execution, arguments.rebalance)};
+    const auto found = std::make_shared<const KnnResult>(
         task.call([](const auto&... given) { return knn(given...); }, arguments.k, options));
     task.clock->add(found->stages);
-    SearchOutcome outcome = outcome_of(arguments, *found);
-    outcome.write = [found](const std::filesystem::path& path, const io::Provenance& made_by) {
-        (path.extension() == ".npz" ? io::write_neighbors_npz : io::write_neighbors_hdf5)(path, *found, made_by);
+    SearchOutcome outcome;
+    outcome.queries = sum_over(task.ranks, found->rows());
+    outcome.warning = found->unresolved.warning();
+    outcome.facts["k"] = arguments.k;
+    outcome.facts["engine"] = name_of(found->engine);
+    outcome.facts["device"] = name_of(arguments.common.device);
+    outcome.report =
+        fmt::format("k = {}, engine {}, on {}", arguments.k, name_of(found->engine), name_of(arguments.common.device));
+    outcome.distribution = found->distribution;
+    const IndexType type = index_type_of(task);
+    outcome.funnel =
+        std::make_shared<RankFunnel>(task.ranks, std::vector{indices_of(*found, type), distances_of(*found)});
+    const io::NeighborSource source{*outcome.queries, arguments.k, type, found->dtype(),
+                                    blocks_from(outcome.funnel, found)};
+    outcome.write = [source](const std::filesystem::path& path, const io::Provenance& made_by) {
+        (path.extension() == ".npz" ? io::stream_neighbors_npz : io::stream_neighbors_hdf5)(path, source, made_by);
     };
     return outcome;
 }

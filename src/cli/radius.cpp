@@ -4,7 +4,6 @@
 #include "cli/snapshot_run.hpp"
 #include "cli/usage_error.hpp"
 
-#include <kith/distributed.hpp>
 #include <kith/io.hpp>
 #include <kith/radius.hpp>
 
@@ -33,89 +32,80 @@ RowOrder parse_order(std::string_view text) {
     return text == "index" ? RowOrder::index : RowOrder::distance;
 }
 
-/// Rows, or else their lengths.
-struct Found {
-    std::optional<RadiusResult> rows;
-    std::vector<std::int64_t> counts;
-
-    [[nodiscard]] std::int64_t queries() const { return rows ? rows->rows() : std::ssize(counts); }
-    [[nodiscard]] std::int64_t neighbors() const {
-        return rows ? rows->size() : std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
-    }
-    void write(const std::filesystem::path& path, const io::Provenance& made_by) const {
-        const bool as_npz = path.extension() == ".npz";
-        if (rows) {
-            (as_npz ? io::write_radius_neighbors_npz : io::write_radius_neighbors_hdf5)(path, *rows, made_by);
-        } else {
-            (as_npz ? io::write_radius_counts_npz : io::write_radius_counts_hdf5)(path, counts, made_by);
-        }
-    }
-};
-
-/// What is found, whether by one process or by several.
-SearchOutcome outcome_of(const Arguments& arguments, std::int64_t neighbors, std::int64_t queries) {
+/// What is found, rows or their lengths; of this rank.
+SearchOutcome outcome_of(const Arguments& arguments, const SearchTask& task, std::int64_t neighbors_here,
+                         std::int64_t queries_here, const SearchSummary& found) {
+    const std::int64_t neighbors = sum_over(task.ranks, neighbors_here);
+    const std::int64_t queries = sum_over(task.ranks, queries_here);
     const double mean = static_cast<double>(neighbors) / static_cast<double>(queries);
     SearchOutcome outcome;
     outcome.queries = queries;
     outcome.facts["radius"] = arguments.radius;
     outcome.facts["neighbors"] = neighbors;
+    outcome.facts["device"] = name_of(arguments.common.device);
     outcome.report = fmt::format("R = {}: {} neighbors{}", arguments.radius, format_count(neighbors),
                                  queries > 0 ? fmt::format(", {:.1f} of each query", mean) : "");
+    outcome.distribution = found.distribution;
     return outcome;
 }
 
-/// Every rank counts for its share; rank 0 writes what the others send.
-SearchOutcome count_over_ranks(const Arguments& arguments, const SearchTask& task, RadiusOptions options) {
-    RankTeam& ranks = *task.ranks;
-    options.execution = over(ranks.communicator(), task.execution);
-    const auto found = std::make_shared<RadiusCounts>(task.clock->time("count", [&] {
+SearchOutcome search_counts(const Arguments& arguments, const SearchTask& task, const RadiusOptions& options) {
+    const auto found = std::make_shared<const RadiusCounts>(task.clock->time("count", [&] {
         return task.call([](const auto&... given) { return radius_count(given...); }, Radii(arguments.radius), options);
     }));
-    const std::int64_t queries = ranks.sum(std::ssize(found->counts));
-    const std::int64_t neighbors =
-        ranks.sum(std::accumulate(found->counts.begin(), found->counts.end(), std::int64_t{0}));
-    SearchOutcome outcome = outcome_of(arguments, neighbors, queries);
-    outcome.traffic = found->distribution->traffic;
-    outcome.funnel = std::make_shared<RankFunnel>(ranks, std::vector{std::as_bytes(std::span(found->counts))});
-    outcome.write = [found, queries, funnel = outcome.funnel](const std::filesystem::path& path,
-                                                              const io::Provenance& made_by) {
-        Found all;
-        all.counts.resize(queries);
-        funnel->take(std::as_writable_bytes(std::span(all.counts)));
-        all.write(path, made_by);
+    const std::vector<std::int64_t>& counts = found->counts;
+    const std::int64_t neighbors = std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
+    SearchOutcome outcome = outcome_of(arguments, task, neighbors, std::ssize(counts), *found);
+    outcome.funnel = std::make_shared<RankFunnel>(task.ranks, std::vector{array_of(std::as_bytes(std::span(counts)))});
+    const io::NumberSource source{*outcome.queries, blocks_from(outcome.funnel, found)};
+    outcome.write = [source](const std::filesystem::path& path, const io::Provenance& made_by) {
+        (path.extension() == ".npz" ? io::stream_radius_counts_npz : io::stream_radius_counts_hdf5)(path, source,
+                                                                                                    made_by);
     };
     return outcome;
 }
 
+/// The offsets of this rank's rows among the neighbors of all ranks. The first rank has one more, which is 0.
+RankArray offsets_of(const RadiusResult& found, RankTeam* ranks) {
+    std::int64_t before = 0;
+    std::int64_t left_out = 0;
+    if (ranks != nullptr) {
+        left_out = ranks->is_first() ? 0 : 1;
+        const std::vector<std::int64_t> sizes = ranks->gather_values(found.size());
+        before = std::accumulate(sizes.begin(), sizes.begin() + ranks->rank(), std::int64_t{0});
+    }
+    return array_of(found.rows() + 1 - left_out, [offsets = found.offsets().subspan(left_out), before](std::int64_t i) {
+        return before + offsets[i];
+    });
+}
+
+SearchOutcome search_rows(const Arguments& arguments, const SearchTask& task, const RadiusOptions& options) {
+    const auto found = std::make_shared<const RadiusResult>(
+        task.call([](const auto&... given) { return radius_search(given...); }, Radii(arguments.radius), options));
+    task.clock->add(found->stages);
+    SearchOutcome outcome = outcome_of(arguments, task, found->size(), found->rows(), *found);
+    outcome.facts["engine"] = name_of(found->engine);
+    outcome.warning = found->unresolved.warning();
+    const IndexType type = index_type_of(task);
+    outcome.funnel = std::make_shared<RankFunnel>(
+        task.ranks, std::vector{offsets_of(*found, task.ranks), indices_of(*found, type), distances_of(*found)});
+    const io::RadiusSource source{*outcome.queries, outcome.facts["neighbors"].get<std::int64_t>(), type,
+                                  found->dtype(), blocks_from(outcome.funnel, found)};
+    outcome.write = [source](const std::filesystem::path& path, const io::Provenance& made_by) {
+        (path.extension() == ".npz" ? io::stream_radius_neighbors_npz : io::stream_radius_neighbors_hdf5)(path, source,
+                                                                                                          made_by);
+    };
+    return outcome;
+}
+
+/// Every rank searches for its share; rank 0 writes what the others send.
 SearchOutcome search(const Arguments& arguments, const SearchTask& task) {
     const RadiusOptions options{.box = task.box,
                                 .exclude_self = arguments.exclude_self,
                                 .order = arguments.order.value_or(RowOrder::distance),
                                 .engine = arguments.engine,
-                                .execution = task.execution};
-    if (task.ranks != nullptr) {
-        return count_over_ranks(arguments, task, options);
-    }
-    const Radii radius = arguments.radius;
-    const auto found = std::make_shared<Found>();
-    if (arguments.only_counts) {
-        found->counts = task.clock->time("count", [&] {
-            return task.call([](const auto&... given) { return radius_count(given...); }, radius, options).counts;
-        });
-    } else {
-        found->rows = task.call([](const auto&... given) { return radius_search(given...); }, radius, options);
-        task.clock->add(found->rows->stages);
-    }
-    SearchOutcome outcome = outcome_of(arguments, found->neighbors(), found->queries());
-    outcome.facts["device"] = name_of(arguments.common.device);
-    if (found->rows) {
-        outcome.facts["engine"] = name_of(found->rows->engine);
-        outcome.warning = found->rows->unresolved.warning();
-    }
-    outcome.write = [found](const std::filesystem::path& path, const io::Provenance& made_by) {
-        found->write(path, made_by);
-    };
-    return outcome;
+                                .execution = execution_over(task.ranks, task.execution)};
+    return (arguments.only_counts ? search_counts : search_rows)(arguments, task, options);
 }
 
 void run(Arguments& arguments, const Invocation& invocation) {
@@ -124,9 +114,6 @@ void run(Arguments& arguments, const Invocation& invocation) {
     agreed_over(invocation.ranks, [&] {
         if (arguments.only_counts && arguments.order) {
             throw UsageError("--sort is given with --count; counts have no order, so leave --sort out");
-        }
-        if (invocation.ranks != nullptr && !arguments.only_counts) {
-            throw UsageError("kith radius writes counts alone over ranks; give --count, or start it without mpirun");
         }
     });
     Search how{.stages = {"read", "upload", "order", "tree", "count", "search", "download", "write"},

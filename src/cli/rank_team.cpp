@@ -1,5 +1,7 @@
 #include "cli/rank_team.hpp"
 
+#include <kith/distributed.hpp>
+
 #include <algorithm>
 #include <cstring>
 #include <limits>
@@ -10,7 +12,7 @@ namespace kith::cli {
 
 namespace {
 
-constexpr std::size_t block_bytes = std::size_t{1} << 24;
+constexpr std::int64_t block_bytes = std::int64_t{1} << 24;
 
 } // namespace
 
@@ -66,14 +68,17 @@ void RankTeam::agree(const std::optional<Failure>& failed) {
     throw AgreedFailure{{static_cast<int>(code), texts[first]}};
 }
 
-RankFunnel::RankFunnel(RankTeam& team, std::vector<std::span<const std::byte>> arrays)
-    : team_(team), arrays_(std::move(arrays)) {
+Execution execution_over(RankTeam* ranks, const Execution& local, bool rebalance) {
+    return ranks != nullptr ? over(ranks->communicator(), local, {.rebalance = rebalance}) : local;
+}
+
+RankFunnel::RankFunnel(RankTeam* team, std::vector<RankArray> arrays) : team_(team), arrays_(std::move(arrays)) {
     for (std::size_t array = 0; array < arrays_.size(); ++array) {
-        const auto bytes = team.gather_values(std::ssize(arrays_[array]));
+        const std::int64_t mine = arrays_[array].bytes;
+        const auto bytes = team != nullptr ? team->gather_values(mine) : std::vector{mine};
         for (std::size_t rank = 0; rank < bytes.size(); ++rank) {
-            const auto all = static_cast<std::size_t>(bytes[rank]);
-            for (std::size_t begin = 0; begin < all; begin += block_bytes) {
-                pieces_.push_back({static_cast<int>(rank), array, begin, std::min(block_bytes, all - begin)});
+            for (std::int64_t left = bytes[rank]; left > 0; left -= block_bytes) {
+                pieces_.push_back({static_cast<int>(rank), array, std::min(block_bytes, left)});
             }
         }
     }
@@ -81,28 +86,28 @@ RankFunnel::RankFunnel(RankTeam& team, std::vector<std::span<const std::byte>> a
 
 /// Whether rank 0 takes another piece of other ranks. Collective.
 bool RankFunnel::goes_on(bool wants) {
-    std::int64_t answer = wants || !team_.is_first() ? 1 : 0;
-    team_.communicator().all_reduce(std::span(&answer, 1), Reduction::min);
+    std::int64_t answer = wants || !team_->is_first() ? 1 : 0;
+    team_->communicator().all_reduce(std::span(&answer, 1), Reduction::min);
     return answer != 0;
 }
 
 void RankFunnel::bring(const Piece& piece) {
-    const std::span<const std::byte> bytes = piece.rank == team_.rank()
-                                                 ? arrays_[piece.array].subspan(piece.begin, piece.bytes)
-                                                 : std::span<const std::byte>();
-    if (piece.rank == 0) {
-        here_ = bytes;
-        return;
+    const bool is_mine = piece.rank == (team_ != nullptr ? team_->rank() : 0);
+    if (is_mine) {
+        arrived_.resize(piece.bytes);
+        arrays_[piece.array].next(arrived_);
     }
-    std::vector<RankMessage> messages;
-    if (piece.rank == team_.rank()) {
-        messages.push_back({0, {bytes.begin(), bytes.end()}});
+    if (piece.rank != 0) {
+        std::vector<RankMessage> messages;
+        if (is_mine) {
+            messages.push_back({0, std::move(arrived_)});
+        }
+        std::vector<RankMessage> received = team_->communicator().exchange(std::move(messages));
+        if (team_->is_first()) {
+            arrived_ = std::move(received.front().bytes);
+        }
     }
-    std::vector<RankMessage> received = team_.communicator().exchange(std::move(messages));
-    if (team_.is_first()) {
-        arrived_ = std::move(received.front().bytes);
-        here_ = arrived_;
-    }
+    here_ = arrived_;
 }
 
 template <class Body>
@@ -110,7 +115,9 @@ void RankFunnel::or_end_all(const Body& body) {
     try {
         body();
     } catch (const std::exception& error) {
-        team_.communicator().abort(error.what());
+        if (team_ != nullptr) {
+            team_->communicator().abort(error.what());
+        }
         throw;
     }
 }

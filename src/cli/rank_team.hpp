@@ -8,13 +8,18 @@
 #include "cli/failure.hpp"
 
 #include <kith/communicator.hpp>
+#include <kith/execution.hpp>
+#include <kith/io.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace kith::cli {
@@ -89,13 +94,44 @@ void agreed_over(RankTeam* ranks, const Body& body) {
     }
 }
 
-/// Brings arrays of all ranks to rank 0 block by block, so that rank 0 holds one block of the others': first the first
-/// array of all ranks, in the order of ranks, then the second and so on. Every rank constructs one and calls
-/// finish() at the end; in between rank 0 takes what it wants. A failure on the way ends all processes: the others wait
-/// for what does not come.
+/// The sum over the ranks, if there are several.
+[[nodiscard]] inline std::int64_t sum_over(RankTeam* ranks, std::int64_t value) {
+    return ranks != nullptr ? ranks->sum(value) : value;
+}
+/// `local`, over the ranks if there are several.
+[[nodiscard]] Execution execution_over(RankTeam* ranks, const Execution& local, bool rebalance = false);
+
+/// An array of this rank, whose bytes are made in order.
+struct RankArray {
+    std::int64_t bytes = 0;
+    io::BlockSource next;
+};
+
+/// An array in memory, which must outlive it.
+[[nodiscard]] inline RankArray array_of(std::span<const std::byte> bytes) {
+    return {std::ssize(bytes), [rest = bytes](std::span<std::byte> block) mutable {
+                std::copy_n(rest.begin(), block.size(), block.begin());
+                rest = rest.subspan(block.size());
+            }};
+}
+/// `count` elements: value_at(0), value_at(1), ..., each made once.
+template <class ValueAt>
+[[nodiscard]] RankArray array_of(std::int64_t count, ValueAt value_at) {
+    using Value = std::decay_t<decltype(value_at(std::int64_t{0}))>;
+    return {count * static_cast<std::int64_t>(sizeof(Value)),
+            [value_at = std::move(value_at), next = std::int64_t{0}](std::span<std::byte> block) mutable {
+                const std::span values(reinterpret_cast<Value*>(block.data()), block.size() / sizeof(Value));
+                std::generate(values.begin(), values.end(), [&] { return value_at(next++); });
+            }};
+}
+
+/// Brings arrays of all ranks to rank 0 block by block, so that rank 0 holds one block of them: first the first array
+/// of all ranks, in the order of ranks, then the second and so on. Every rank constructs one and calls finish() at the
+/// end; in between rank 0 takes what it wants. A failure on the way ends all processes: the others wait for what does
+/// not come. A process alone is rank 0.
 class RankFunnel {
 public:
-    RankFunnel(RankTeam& team, std::vector<std::span<const std::byte>> arrays);
+    RankFunnel(RankTeam* team, std::vector<RankArray> arrays);
 
     /// On rank 0: fills the block with the next bytes.
     void take(std::span<std::byte> block);
@@ -108,19 +144,18 @@ private:
     struct Piece {
         int rank;
         std::size_t array;
-        std::size_t begin;
-        std::size_t bytes;
+        std::int64_t bytes;
     };
     [[nodiscard]] bool goes_on(bool wants);
     void bring(const Piece& piece);
     template <class Body>
     void or_end_all(const Body& body);
 
-    RankTeam& team_;
-    std::vector<std::span<const std::byte>> arrays_;
+    RankTeam* team_; ///< null: this process alone
+    std::vector<RankArray> arrays_;
     std::vector<Piece> pieces_;
     std::size_t next_ = 0;            ///< piece
-    std::vector<std::byte> arrived_;  ///< of another rank
+    std::vector<std::byte> arrived_;  ///< the last piece
     std::span<const std::byte> here_; ///< not yet taken
 };
 

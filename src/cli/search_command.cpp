@@ -1,5 +1,6 @@
 #include "cli/search_command.hpp"
 
+#include "cli/interrupt.hpp"
 #include "cli/snapshot_run.hpp"
 #include "cli/usage_error.hpp"
 
@@ -8,6 +9,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 #include <string_view>
 #include <variant>
@@ -69,7 +71,7 @@ Queries read_queries(const SearchArguments& arguments, const io::ReadOptions& op
     std::vector<std::string> warnings = queries.snapshot.header.warnings;
     if (run.ranks() != nullptr) {
         queries.shares.emplace(*run.ranks(), queries.snapshot, false);
-        warnings = run.ranks()->join(warnings);
+        warnings = queries.shares->warnings();
     }
     for (const std::string& warning : warnings) {
         if (warning.find("BoxSize") == std::string::npos) { // the box is that of the points
@@ -138,6 +140,18 @@ std::string describe_queries(const SearchArguments& arguments, std::int64_t quer
 
 } // namespace
 
+IndexType index_type_of(const SearchTask& task) {
+    return sum_over(task.ranks, task.points.count()) <= std::numeric_limits<std::int32_t>::max() ? IndexType::int32
+                                                                                                 : IndexType::int64;
+}
+
+io::BlockSource blocks_from(std::shared_ptr<RankFunnel> funnel, std::shared_ptr<const void> found) {
+    return [funnel = std::move(funnel), found = std::move(found)](std::span<std::byte> block) {
+        stop_if_interrupted();
+        funnel->take(block);
+    };
+}
+
 void add_search_files(const Parser& command, SearchArguments& arguments, const std::string& output_help) {
     command.file("-o,--output", output_help, arguments.output).required();
     command.file("--queries", "Search around these points instead of around every point", arguments.queries, "FILE");
@@ -194,7 +208,7 @@ void run_search(const SearchArguments& arguments, const Invocation& invocation, 
         task.queries = queries->snapshot.positions.view();
     }
     SearchOutcome outcome = search.run(task);
-    run.traffic = outcome.traffic;
+    run.add_traffic(outcome.distribution);
     if (!outcome.warning.empty()) {
         run.warnings.push_back(outcome.warning);
     }

@@ -65,6 +65,24 @@ struct SearchTask {
     }
 };
 
+/// The smallest type that holds all indices.
+[[nodiscard]] IndexType index_type_of(const SearchTask& task);
+
+/// The bytes of what a search found on this rank, indices in that type.
+template <class Result>
+[[nodiscard]] RankArray indices_of(const Result& found, IndexType type) {
+    if (found.index_type() == type) {
+        return array_of(type == IndexType::int64 ? std::as_bytes(found.indices64()) : std::as_bytes(found.indices()));
+    }
+    const std::span<const std::int64_t> wide = found.indices64();
+    return array_of(std::ssize(wide), [wide](std::int64_t i) { return static_cast<std::int32_t>(wide[i]); });
+}
+template <class Result>
+[[nodiscard]] RankArray distances_of(const Result& found) {
+    return array_of(found.dtype() == DType::float64 ? std::as_bytes(found.template distances<double>())
+                                                    : std::as_bytes(found.template distances<float>()));
+}
+
 /// What a search found, ready to be written and reported.
 struct SearchOutcome {
     std::optional<std::int64_t> queries; ///< none: the search is about the points alone
@@ -72,9 +90,12 @@ struct SearchOutcome {
     std::string report;                  ///< for the line "search"
     std::string warning;                 ///< or nothing
     std::function<void(const std::filesystem::path&, const io::Provenance&)> write; ///< on rank 0
-    std::shared_ptr<RankFunnel> funnel; ///< from which it takes the rows of other ranks
-    Traffic traffic;
+    std::shared_ptr<RankFunnel> funnel;       ///< from which it takes the rows of all ranks
+    std::optional<Distribution> distribution; ///< over ranks
 };
+
+/// What the funnel brings to rank 0 while it writes. `found` holds the arrays of this rank.
+[[nodiscard]] io::BlockSource blocks_from(std::shared_ptr<RankFunnel> funnel, std::shared_ptr<const void> found);
 
 /// Parts of a search that differ from command to command.
 struct Search {

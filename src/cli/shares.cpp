@@ -84,6 +84,11 @@ Shares::Shares(RankTeam& ranks, const io::Snapshot& mine, bool first_holds_all) 
             overview_.positions.values = std::move(corners);
         },
         mine.positions.values);
+    warnings_ = ranks.join(first_holds_all && !ranks.is_first() ? std::vector<std::string>() : mine.header.warnings);
+    if (const std::string warning = first_holds_all ? "" : io::box_warning(mine.header, overview_.positions);
+        !warning.empty()) {
+        warnings_.push_back(warning);
+    }
 }
 
 Error Shares::of_all_rows(const Error& error) const {

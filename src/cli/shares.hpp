@@ -7,6 +7,7 @@
 #include <kith/io.hpp>
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 namespace kith::cli {
@@ -21,6 +22,9 @@ public:
     /// A snapshot with the header, types and extent of all rows.
     [[nodiscard]] const io::Snapshot& overview() const noexcept { return overview_; }
 
+    /// What readers warn of, of all rows.
+    [[nodiscard]] const std::vector<std::string>& warnings() const noexcept { return warnings_; }
+
     /// What the library says over ranks of these points, or of the options, which all ranks share, as one process says
     /// it: without the number of the rank, and with the row among all rows.
     [[nodiscard]] Error of_all_rows(const Error& error) const;
@@ -29,6 +33,7 @@ private:
     io::Snapshot overview_;
     std::int64_t rows_here_ = 0;
     std::int64_t rows_in_all_ = 0;
+    std::vector<std::string> warnings_;
     std::vector<std::int64_t> first_rows_; ///< of each rank's share
 };
 

@@ -25,6 +25,12 @@ Execution SnapshotRun::execution() {
     return execution_of(options, bar.callback());
 }
 
+void SnapshotRun::add_traffic(const std::optional<Distribution>& distribution) {
+    const Traffic of_call = distribution ? distribution->traffic : Traffic();
+    traffic.bytes_received += of_call.bytes_received;
+    traffic.messages_sent += of_call.messages_sent;
+}
+
 void SnapshotRun::refuse_over_ranks(bool is_given, std::string_view option) const {
     if (ranks_ != nullptr && is_given) {
         throw UsageError(
@@ -57,7 +63,7 @@ void SnapshotRun::read(const io::ReadOptions& options, const std::optional<io::R
     warnings = snapshot.header.warnings;
     if (ranks_ != nullptr) {
         shares_.emplace(*ranks_, snapshot, whole.has_value());
-        warnings = ranks_->join(whole && !is_first() ? std::vector<std::string>() : warnings);
+        warnings = shares_->warnings();
     }
 }
 

@@ -50,7 +50,8 @@ public:
     io::Snapshot snapshot; ///< over ranks this rank's share
     ResolvedBox box;
     std::vector<std::string> warnings;
-    Traffic traffic; ///< of this rank
+    Traffic traffic; ///< of this rank, in all calls
+    void add_traffic(const std::optional<Distribution>& distribution);
 
     [[nodiscard]] const io::RealArray& positions() const { return snapshot.positions; }
     [[nodiscard]] std::string box_text() const { return describe(box.box, positions()); }

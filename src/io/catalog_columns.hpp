@@ -32,7 +32,12 @@ using ColumnValues = std::variant<std::vector<std::uint8_t>, std::vector<std::in
 /// Whether the masses of the groups are numbers of members because the input has no masses.
 [[nodiscard]] bool counts_as_mass(const CatalogSource& source);
 
-/// Throws Error if columns have the wrong length, members are not in the snapshot, or a group is too large to store.
+/// Members of all groups.
+[[nodiscard]] std::int64_t members_of(const Catalog& catalog);
+
+/// Throws Error if columns have the wrong length, or a group is too large to store.
+void require_columns(const Catalog& catalog);
+/// The same, or if members are not in the snapshot.
 void require_consistent(const Catalog& catalog, const Snapshot& snapshot);
 
 } // namespace kith::io

@@ -150,7 +150,11 @@ std::string ecsv_header(const std::vector<TableColumn>& columns, const CatalogSo
 
 void write_catalog_table(const std::filesystem::path& path, TableFormat format, const Catalog& catalog,
                          const Snapshot& snapshot, const Provenance& provenance) {
-    require_consistent(catalog, snapshot);
+    if (catalog.member_array.empty()) {
+        require_columns(catalog);
+    } else {
+        require_consistent(catalog, snapshot);
+    }
     const CatalogSource source{catalog, snapshot};
     const std::vector<TableColumn> columns = columns_of_table(source);
     const std::string_view end = format == TableFormat::csv ? "\r\n" : "\n";

@@ -85,22 +85,27 @@ void write_groups(const hdf5::OutputFile& file, const CatalogSource& source) {
     }
 }
 
-void write_members(const hdf5::OutputFile& file, const Catalog& catalog, const Snapshot& snapshot) {
-    const IndexArray& rows = catalog.member_array;
-    const auto write = [&]<class T>(const char* dataset, const std::vector<T>& column, const char* description) {
-        std::int64_t member = 0;
-        file.write_stream(dataset, hdf5::number_type<T>(), rows.size(), 0, description,
-                          [&](std::span<std::byte> block) {
-                              const std::span values(reinterpret_cast<T*>(block.data()), block.size() / sizeof(T));
-                              std::generate(values.begin(), values.end(), [&] { return column[rows[member++]]; });
-                          });
-    };
-    const hdf5::Group members = file.make_group("Members");
-    write("Members/Index", snapshot.file_rows, "row among all particles of the snapshot file, types ascending, from 0");
-    if (!snapshot.ids.empty()) {
+void write_members(const hdf5::OutputFile& file, std::int64_t count, const MemberSource& members) {
+    const hdf5::Group group = file.make_group("Members");
+    file.write_stream("Members/Index", hdf5::number_type<std::int64_t>(), count, 0,
+                      "row among all particles of the snapshot file, types ascending, from 0", members.next);
+    if (members.has_ids) {
         const hdf5::Group ids = file.make_group("IDs");
-        write("IDs/ID", snapshot.ids, "ids of the particles in /Members/Index");
+        file.write_stream("IDs/ID", hdf5::number_type<std::uint64_t>(), count, 0,
+                          "ids of the particles in /Members/Index", members.next);
     }
+}
+
+// Rows and ids of the members of a catalog in memory.
+MemberSource source_of(const IndexArray& members, const Snapshot& snapshot) {
+    return {!snapshot.ids.empty(), [&, next = std::int64_t{0}](std::span<std::byte> block) mutable {
+                const std::span values(reinterpret_cast<std::uint64_t*>(block.data()), block.size() / 8);
+                std::generate(values.begin(), values.end(), [&] {
+                    const std::int64_t at = next++;
+                    return at < members.size() ? static_cast<std::uint64_t>(snapshot.file_rows[members[at]])
+                                               : snapshot.ids[members[at - members.size()]];
+                });
+            }};
 }
 
 // Readers need the cosmology of every catalog. Where the input has none, the values are those that Gadget writes for a
@@ -131,7 +136,7 @@ void write_header(const hdf5::OutputFile& file, const CatalogSource& source, con
     const Snapshot& snapshot = source.snapshot;
     const hdf5::Group group = file.make_group("Header");
     const hid_t header = group.get();
-    const auto members = catalog.member_array.size();
+    const std::int64_t members = members_of(catalog);
     for (const char* suffix : {"_ThisFile", "_Total"}) {
         file.set(header, std::string("Ngroups") + suffix, catalog.groups);
         file.set(header, std::string("Nsubhalos") + suffix, std::int64_t{0});
@@ -172,13 +177,19 @@ void write_header(const hdf5::OutputFile& file, const CatalogSource& source, con
 void write_catalog_hdf5(const std::filesystem::path& path, const Catalog& catalog, const Snapshot& snapshot,
                         const Provenance& provenance, const CatalogFileOptions& options) {
     require_consistent(catalog, snapshot);
+    stream_catalog_hdf5(path, catalog, source_of(catalog.member_array, snapshot), snapshot, provenance, options);
+}
+
+void stream_catalog_hdf5(const std::filesystem::path& path, const Catalog& columns, const MemberSource& members,
+                         const Snapshot& snapshot, const Provenance& provenance, const CatalogFileOptions& options) {
+    require_columns(columns);
     const hdf5::Session session;
     hdf5::OutputFile file(path);
-    const CatalogSource source{catalog, snapshot, !options.sorted_snapshot.empty()};
+    const CatalogSource source{columns, snapshot, !options.sorted_snapshot.empty()};
     write_header(file, source, provenance, options);
     write_groups(file, source);
     const hdf5::Group subhalos = file.make_group("Subhalo");
-    write_members(file, catalog, snapshot);
+    write_members(file, members_of(columns), members);
     file.commit();
 }
 

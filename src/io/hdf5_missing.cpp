@@ -1,6 +1,7 @@
 // In place of the HDF5 files in a build without HDF5: the format is recognized, and refused with the remedy.
 #include "io/hdf5_signature.hpp"
 #include "io/reader.hpp"
+#include "io/result_arrays.hpp"
 #include "io/result_file.hpp"
 
 #include "support/message.hpp"
@@ -44,28 +45,7 @@ CatalogFile read_catalog(const std::filesystem::path& path, const CatalogReadOpt
     refuse(path);
 }
 
-void write_neighbors_hdf5(const std::filesystem::path& path, const KnnResult&, const Provenance&) {
-    refuse(path);
-}
-
-void stream_neighbors_hdf5(const std::filesystem::path& path, const NeighborSource&, const Provenance&) {
-    refuse(path);
-}
-
-void write_spanning_tree_hdf5(const std::filesystem::path& path, const SpanningTree&, const Provenance&) {
-    refuse(path);
-}
-
-void write_radius_neighbors_hdf5(const std::filesystem::path& path, const RadiusResult&, const Provenance&) {
-    refuse(path);
-}
-
-void write_radius_counts_hdf5(const std::filesystem::path& path, std::span<const std::int64_t>, const Provenance&) {
-    refuse(path);
-}
-
-void write_clusters_hdf5(const std::filesystem::path& path, std::span<const std::int32_t>,
-                         std::span<const std::uint8_t>, const Provenance&) {
+void write_arrays_hdf5(const std::filesystem::path& path, const StreamedArrays&, const Provenance&) {
     refuse(path);
 }
 
@@ -84,6 +64,11 @@ std::vector<std::int32_t> read_fof_labels(const std::filesystem::path& path, std
 
 void write_catalog_hdf5(const std::filesystem::path& path, const Catalog&, const Snapshot&, const Provenance&,
                         const CatalogFileOptions&) {
+    refuse(path);
+}
+
+void stream_catalog_hdf5(const std::filesystem::path& path, const Catalog&, const MemberSource&, const Snapshot&,
+                         const Provenance&, const CatalogFileOptions&) {
     refuse(path);
 }
 

@@ -166,33 +166,6 @@ void ParticleSource::collect_ids(Snapshot& snapshot, const std::vector<Part>& pa
     for_each_read(parts, [&](const Part& part) { read_ids(part, snapshot.ids.data() + part.first_row); });
 }
 
-// A box of other units than the coordinates, or of another shape than the run's, would shuffle the particles when these
-// are wrapped into it.
-void ParticleSource::compare_with_box(const RealArray& positions) {
-    constexpr double ordinary = 1.1; // periods that particles extend over which left the box and were not wrapped
-    const auto columns = static_cast<std::size_t>(positions.columns);
-    for (std::size_t axis = 0; header_.box_size && axis < std::min<std::size_t>(columns, 3); ++axis) {
-        const double side = (*header_.box_size)[axis];
-        double low = std::numeric_limits<double>::infinity();
-        double high = -low;
-        std::visit(
-            [&](const auto& values) {
-                for (std::size_t i = axis; side > 0 && i < values.size(); i += columns) {
-                    low = std::min(low, static_cast<double>(values[i]));
-                    high = std::max(high, static_cast<double>(values[i]));
-                }
-            },
-            positions.values);
-        if (high - low > ordinary * side || high > 2 * side || low < -2 * side) {
-            warn(message("coordinates on axis ", axis, " are from ", low, " to ", high, ", but the file's box is ",
-                         side,
-                         " there: those outside are wrapped into it. The two may be in different units, or the box is "
-                         "not that of the run: give the box yourself"));
-            return;
-        }
-    }
-}
-
 // The types that are or may be read have no faults. Without a choice these are type 1, or all if it has no particles.
 void ParticleSource::require_types(const TypeSelection& selection) const {
     for (int type = 0; type < max_types; ++type) {
@@ -216,7 +189,6 @@ Snapshot ParticleSource::read_snapshot(const ReadOptions& options) {
     Snapshot snapshot;
     snapshot.positions = collect(Column::positions, parts, header_.dimension, "coordinates").value();
     header_.dtype = snapshot.positions.dtype();
-    compare_with_box(snapshot.positions);
     if (options.velocities) {
         snapshot.velocities = collect(Column::velocities, parts, header_.dimension, "velocities");
     }
@@ -226,9 +198,40 @@ Snapshot ParticleSource::read_snapshot(const ReadOptions& options) {
     if (options.ids) {
         collect_ids(snapshot, parts);
     }
+    if (const std::string warning = options.share.count == 1 ? box_warning(header_, snapshot.positions) : "";
+        !warning.empty()) {
+        warn(warning);
+    }
     snapshot.header = header_;
     fill_rows(snapshot, selected, options.share);
     return snapshot;
+}
+
+// A box of other units than the coordinates, or of another shape than the run's, would shuffle the particles when these
+// are wrapped into it.
+std::string box_warning(const SnapshotHeader& header, const RealArray& positions) {
+    constexpr double ordinary = 1.1; // periods that particles extend over which left the box and were not wrapped
+    const auto columns = static_cast<std::size_t>(positions.columns);
+    for (std::size_t axis = 0; header.box_size && axis < std::min<std::size_t>(columns, 3); ++axis) {
+        const double side = (*header.box_size)[axis];
+        double low = std::numeric_limits<double>::infinity();
+        double high = -low;
+        std::visit(
+            [&](const auto& values) {
+                for (std::size_t i = axis; side > 0 && i < values.size(); i += columns) {
+                    low = std::min(low, static_cast<double>(values[i]));
+                    high = std::max(high, static_cast<double>(values[i]));
+                }
+            },
+            positions.values);
+        if (high - low > ordinary * side || high > 2 * side || low < -2 * side) {
+            return message("coordinates on axis ", axis, " are from ", low, " to ", high, ", but the file's box is ",
+                           side,
+                           " there: those outside are wrapped into it. The two may be in different units, or the box "
+                           "is not that of the run: give the box yourself");
+        }
+    }
+    return "";
 }
 
 } // namespace kith::io

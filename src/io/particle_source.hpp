@@ -101,7 +101,6 @@ private:
     std::optional<RealArray> collect(Column column, const std::vector<Part>& parts, int columns, std::string_view what);
     void collect_masses(Snapshot& snapshot, const std::vector<Part>& parts);
     void collect_ids(Snapshot& snapshot, const std::vector<Part>& parts);
-    void compare_with_box(const RealArray& positions);
 
     SnapshotHeader header_;
     MassTable mass_table_{};

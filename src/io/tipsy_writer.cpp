@@ -1,30 +1,17 @@
-// What Tipsy tools expect of a group finder: .grp, one label per particle as text, and .gtp, a Tipsy snapshot (std,
-// big-endian) with one star per group. In a .gtp star the softening holds the group's largest radius; metals and
+// What Tipsy tools expect of a group finder, besides labels (label_writer.cpp): .gtp, a Tipsy snapshot (std, big-endian)
+// with one star per group. In a .gtp star the softening holds the group's largest radius; metals and
 // potential are 0 and the formation time is the snapshot's time, as N-body groups have none of their own.
 #include "io/byte_order.hpp"
-#include "io/number_lines.hpp"
 #include "io/output_file.hpp"
 #include "io/refuse.hpp"
 
 #include <kith/error.hpp>
 #include <kith/io.hpp>
 
-#include <algorithm>
 #include <array>
 #include <limits>
 
 namespace kith::io {
-
-void write_grp(const std::filesystem::path& path, std::span<const std::int32_t> labels) {
-    const auto wrong = std::find_if(labels.begin(), labels.end(), [](std::int32_t label) { return label < -1; });
-    if (wrong != labels.end()) {
-        throw error(ErrorKind::invalid_argument, "label ", *wrong, " of particle ", wrong - labels.begin(),
-                    " is negative; -1 means in no group, groups count from 0");
-    }
-    OutputFile file(path);
-    write_number_lines(file, message(labels.size(), "\n"), labels, 1);
-    file.commit();
-}
 
 void write_gtp(const std::filesystem::path& path, const Catalog& catalog, double time) {
     if (catalog.dimension != 3 && catalog.groups > 0) {

@@ -112,6 +112,23 @@ TEST_F(Ranks, CountsAreThoseOfOneProcess) {
     EXPECT_EQ(json["queries"], 2000);
 }
 
+TEST_F(Ranks, NeighborsWithinARadiusAreThoseOfOneProcess) {
+    write_npy("points.npy", as_floats(clumps(2000, 3)), 3);
+    write_npy("wide.npy", clumps(301, 2), 2);
+    write_npy("few.npy", as_floats(clumps(2, 3)), 3);
+    expect_same_files("radius points.npy -r 0.02 --box 1 -o near.npz", {"near.npz"}, {1, 2, 3, 5});
+    expect_same_files("radius points.npy -r 0.02 --exclude-self --sort index -o near.hdf5", {"near.hdf5"});
+    expect_same_files("radius wide.npy -r 0.01 -o near.hdf5", {"near.hdf5"});
+    expect_same_files("radius points.npy --queries few.npy -r 0.1 -o near.npz", {"near.npz"}); // ranks without rows
+    expect_same_files("radius few.npy --queries points.npy -r 0.1 -o near.npz", {"near.npz"});
+    write_npy("many.npy", as_floats(clumps(3000, 3)), 3); // more than a block from each rank
+    expect_same_files("radius many.npy -r 2 --sort index -o near.hdf5", {"near.hdf5"}, {2});
+    const Json json = Json::parse(over(3, "radius points.npy -r 0.02 --box 1 -o near.npz --json").out);
+    const Json alone = Json::parse(kith("radius points.npy -r 0.02 --box 1 -o near.npz --json").out);
+    EXPECT_EQ(json["neighbors"], alone["neighbors"]);
+    EXPECT_EQ(json["queries"], 2000);
+}
+
 TEST_F(Ranks, RebalancedAnswersAreThoseOfOneProcess) {
     write_npy("points.npy", as_floats(clumps(2000, 3)), 3);
     expect_same_files("knn points.npy -k 9 --box 1 --rebalance -o near.npz", {"near.npz"});
@@ -166,6 +183,7 @@ TEST_F(Ranks, RealSnapshotsInSeveralFilesAndWithSeveralTypes) {
         expect_same_files("fof " + path + " --types all --min-members 10 -o groups.hdf5 --labels labels.npy",
                           {"groups.hdf5", "labels.npy"}, {3});
         expect_same_files("knn " + path + " -k 4 -o near.npz", {"near.npz"}, {3});
+        expect_same_files("radius " + path + " -r 0.01 -o near.hdf5", {"near.hdf5"}, {3});
     }
 }
 
@@ -208,7 +226,6 @@ TEST_F(Ranks, AFailureIsToldOnceAndLeavesNoFile) {
           std::tuple("knn points.npy -k 3 -o gone/near.npz", 1, "its directory does not exist"),
           std::tuple("knn points.npy -k 3 --engine brute -o near.npz", 2, "does not work over ranks"),
           std::tuple("fof points.npy --psi 3 -o groups.hdf5", 2, "'points.npy' has no velocities"),
-          std::tuple("radius points.npy -r 1 -o near.npz", 2, "give --count"),
           std::tuple("radius points.npy -r 1 --count --sort index -o near.npz", 2, "leave --sort out"),
           std::tuple("mst points.npy -o tree.npz", 2, "kith mst runs in one process, but 3 were started together"),
           std::tuple("fof points.npy --engine kdtree -o groups.hdf5", 2, "does not work over ranks"),
@@ -240,7 +257,8 @@ TEST_F(Ranks, ErrorsAreThoseOfOneProcess) {
           "knn points.npy --queries bad.npy -k 3 -o near.npz", "knn bad.npy --queries points.npy -k 3 -o near.npz",
           "knn worse.npy --queries bad.npy -k 3 -o near.npz", "knn near_zero.npy --queries far.npy -k 1 -o near.npz",
           "knn points.npy -k 3 --box 0.001 -o near.npz", "fof points.npy --box 0.001 -o groups.hdf5",
-          "knn points.npy -k 3 --box 1,1 -o near.npz", "fof points.npy --linking-length 1e-300 -o groups.hdf5"}) {
+          "knn points.npy -k 3 --box 1,1 -o near.npz", "radius bad.npy -r 0.1 -o near.npz",
+          "fof points.npy --linking-length 1e-300 -o groups.hdf5"}) {
         const Outcome alone = kith(arguments);
         EXPECT_NE(alone.exit_code, 0) << arguments;
         const Outcome outcome = over(3, arguments);
@@ -279,6 +297,7 @@ TEST_F(Ranks, AFullDiskLeavesNoFile) {
     const std::string on_small_disk = "unshare -rm sh -c 'mount -t tmpfs -o size=200k none disk && cd disk || exit 77; "
                                       "\"$@\"; code=$?; echo left: $(ls -A) >&2; exit $code' sh";
     for (const char* arguments : {"knn ../points.npy -k 32 -o near.npz", "knn ../points.npy -k 32 -o near.hdf5",
+                                  "radius ../points.npy -r 0.2 -o near.npz", "radius ../points.npy -r 0.2 -o near.hdf5",
                                   "fof ../points.npy --min-members 1 -o groups.hdf5 --labels labels.npy"}) {
         const Outcome outcome = over(3, arguments, on_small_disk);
         if (outcome.err.find("left:") == std::string::npos) {

@@ -66,7 +66,7 @@ TEST(RankTeam, AFailureOnTheWayToRankZeroEndsAll) {
         Faulty faulty(ranks, aborted);
         RankTeam team(faulty, 1);
         const std::vector<std::byte> mine(10);
-        RankFunnel funnel(team, {mine});
+        RankFunnel funnel(&team, {array_of(mine)});
         team.agreed([&] {
             std::vector<std::byte> all(30);
             if (team.is_first()) {

@@ -1,0 +1,144 @@
+#include "io/result_arrays.hpp"
+
+#include "io/memory_source.hpp"
+
+namespace kith::io {
+
+namespace {
+
+std::int64_t bytes_of(IndexType type) {
+    return type == IndexType::int64 ? 8 : 4;
+}
+std::int64_t bytes_of(DType dtype) {
+    return dtype == DType::float64 ? 8 : 4;
+}
+
+StreamedArrays arrays_of(const NeighborSource& neighbors) {
+    return {{{"indices", 'i', bytes_of(neighbors.index_type), neighbors.rows, neighbors.k,
+              "rows of the sources, nearest first, one row per query; -1 where there is no neighbor"},
+             {"distances", 'f', bytes_of(neighbors.dtype), neighbors.rows, neighbors.k,
+              "distances to these, in the units of the points; infinite where there is no neighbor"}},
+            neighbors.next};
+}
+
+StreamedArrays arrays_of(const RadiusSource& neighbors) {
+    return {{{"offsets", 'i', 8, neighbors.rows + 1, 0,
+              "the neighbors of query i are elements offsets[i] to offsets[i + 1] - 1 of the other datasets"},
+             {"indices", 'i', bytes_of(neighbors.index_type), neighbors.neighbors, 0,
+              "rows of the sources, query after query"},
+             {"distances", 'f', bytes_of(neighbors.dtype), neighbors.neighbors, 0,
+              "distances to these, in the units of the points"}},
+            neighbors.next};
+}
+
+StreamedArrays arrays_of(const NumberSource& counts) {
+    return {{{"counts", 'i', 8, counts.count, 0, "the number of neighbors of each query"}}, counts.next};
+}
+
+template <class Result>
+std::span<const std::byte> index_bytes(const Result& found) {
+    return found.index_type() == IndexType::int64 ? std::as_bytes(found.indices64()) : std::as_bytes(found.indices());
+}
+template <class Result>
+std::span<const std::byte> distance_bytes(const Result& found) {
+    return found.dtype() == DType::float64 ? std::as_bytes(found.template distances<double>())
+                                           : std::as_bytes(found.template distances<float>());
+}
+
+NeighborSource source_of(const KnnResult& found) {
+    return {found.rows(), found.k(), found.index_type(), found.dtype(),
+            blocks_of({index_bytes(found), distance_bytes(found)})};
+}
+
+RadiusSource source_of(const RadiusResult& found) {
+    return {found.rows(), found.size(), found.index_type(), found.dtype(),
+            blocks_of({std::as_bytes(found.offsets()), index_bytes(found), distance_bytes(found)})};
+}
+
+StreamedArrays arrays_of(const SpanningTree& tree) {
+    const bool is_wide = tree.dtype() == DType::float64;
+    const auto bytes = bytes_of(tree.dtype());
+    return {
+        {{"edges", 'i', 4, tree.count(), 2,
+          "rows of the points that an edge joins, the smaller one first; shortest edge first"},
+         {"weights", 'f', bytes, tree.count(), 0, "length of each edge, in the units of the points"},
+         {"heights", 'f', bytes, tree.count(), 0, "the smallest linking length that makes friends of the two points"}},
+        blocks_of({std::as_bytes(tree.edges()),
+                   is_wide ? std::as_bytes(tree.weights<double>()) : std::as_bytes(tree.weights<float>()),
+                   is_wide ? std::as_bytes(tree.heights<double>()) : std::as_bytes(tree.heights<float>())})};
+}
+
+} // namespace
+
+void stream_neighbors_npz(const std::filesystem::path& path, const NeighborSource& neighbors,
+                          const Provenance& provenance) {
+    write_arrays_npz(path, arrays_of(neighbors), provenance);
+}
+void stream_neighbors_hdf5(const std::filesystem::path& path, const NeighborSource& neighbors,
+                           const Provenance& provenance) {
+    write_arrays_hdf5(path, arrays_of(neighbors), provenance);
+}
+void write_neighbors_npz(const std::filesystem::path& path, const KnnResult& neighbors, const Provenance& provenance) {
+    stream_neighbors_npz(path, source_of(neighbors), provenance);
+}
+void write_neighbors_hdf5(const std::filesystem::path& path, const KnnResult& neighbors, const Provenance& provenance) {
+    stream_neighbors_hdf5(path, source_of(neighbors), provenance);
+}
+
+void stream_radius_neighbors_npz(const std::filesystem::path& path, const RadiusSource& neighbors,
+                                 const Provenance& provenance) {
+    write_arrays_npz(path, arrays_of(neighbors), provenance);
+}
+void stream_radius_neighbors_hdf5(const std::filesystem::path& path, const RadiusSource& neighbors,
+                                  const Provenance& provenance) {
+    write_arrays_hdf5(path, arrays_of(neighbors), provenance);
+}
+void write_radius_neighbors_npz(const std::filesystem::path& path, const RadiusResult& neighbors,
+                                const Provenance& provenance) {
+    stream_radius_neighbors_npz(path, source_of(neighbors), provenance);
+}
+void write_radius_neighbors_hdf5(const std::filesystem::path& path, const RadiusResult& neighbors,
+                                 const Provenance& provenance) {
+    stream_radius_neighbors_hdf5(path, source_of(neighbors), provenance);
+}
+
+void stream_radius_counts_npz(const std::filesystem::path& path, const NumberSource& counts,
+                              const Provenance& provenance) {
+    write_arrays_npz(path, arrays_of(counts), provenance);
+}
+void stream_radius_counts_hdf5(const std::filesystem::path& path, const NumberSource& counts,
+                               const Provenance& provenance) {
+    write_arrays_hdf5(path, arrays_of(counts), provenance);
+}
+void write_radius_counts_npz(const std::filesystem::path& path, std::span<const std::int64_t> counts,
+                             const Provenance& provenance) {
+    stream_radius_counts_npz(path, source_of(counts), provenance);
+}
+void write_radius_counts_hdf5(const std::filesystem::path& path, std::span<const std::int64_t> counts,
+                              const Provenance& provenance) {
+    stream_radius_counts_hdf5(path, source_of(counts), provenance);
+}
+
+void write_spanning_tree_npz(const std::filesystem::path& path, const SpanningTree& tree,
+                             const Provenance& provenance) {
+    write_arrays_npz(path, arrays_of(tree), provenance);
+}
+void write_spanning_tree_hdf5(const std::filesystem::path& path, const SpanningTree& tree,
+                              const Provenance& provenance) {
+    write_arrays_hdf5(path, arrays_of(tree), provenance);
+}
+
+void stream_clusters_hdf5(const std::filesystem::path& path, const NumberSource& labels, const Provenance& provenance) {
+    const StreamedArrays arrays{
+        {{"labels", 'i', 4, labels.count, 0, "the cluster of each row of the input; -1: noise, or not selected"},
+         {"is_core", 'u', 1, labels.count, 0, "1 for core points"}},
+        labels.next};
+    write_arrays_hdf5(path, arrays, provenance);
+}
+void write_clusters_hdf5(const std::filesystem::path& path, std::span<const std::int32_t> labels,
+                         std::span<const std::uint8_t> is_core, const Provenance& provenance) {
+    stream_clusters_hdf5(path, {std::ssize(labels), blocks_of({std::as_bytes(labels), std::as_bytes(is_core)})},
+                         provenance);
+}
+
+} // namespace kith::io
