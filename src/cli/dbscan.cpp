@@ -28,20 +28,20 @@ void write(const Arguments& arguments, const SnapshotRun& run, const DbscanResul
            const Invocation& invocation) {
     const std::filesystem::path target = run.outputs.staged(arguments.output);
     const std::span<const std::int32_t> all = found.labels();
-    const std::vector<std::int32_t> labels =
-        by_file_row(run.snapshot, std::int32_t{-1}, [&](std::size_t i) { return all[i]; });
+    const FileRows rows = file_rows_of(nullptr, run.snapshot.header, run.snapshot.file_rows);
+    RankFunnel funnel(nullptr, {by_file_row(rows, std::int32_t{-1}, [&](std::size_t i) { return all[i]; }),
+                                by_file_row(rows, std::uint8_t{0}, [&](std::size_t i) { return found.is_core[i]; })});
+    const io::NumberSource labels{rows.end, [&](std::span<std::byte> block) { funnel.take(block); }};
     const std::string extension = target.extension().string();
     if (extension == ".npy") {
-        io::write_npy(target, labels);
+        io::stream_labels_npy(target, labels);
     } else if (extension == ".txt") {
-        io::write_labels_text(target, labels);
+        io::stream_labels_text(target, labels);
     } else {
-        const std::vector<std::uint8_t> is_core =
-            by_file_row(run.snapshot, std::uint8_t{0}, [&](std::size_t i) { return found.is_core[i]; });
-        io::write_clusters_hdf5(target, labels, is_core,
-                                run.provenance(invocation, {{"eps", format_length(found.eps, run.positions().dtype())},
-                                                            {"min_samples", fmt::format("{}", arguments.min_samples)},
-                                                            {"star", arguments.star ? "true" : "false"}}));
+        io::stream_clusters_hdf5(target, labels,
+                                 run.provenance(invocation, {{"eps", format_length(found.eps, run.positions().dtype())},
+                                                             {"min_samples", fmt::format("{}", arguments.min_samples)},
+                                                             {"star", arguments.star ? "true" : "false"}}));
     }
 }
 

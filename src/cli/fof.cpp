@@ -1,27 +1,22 @@
 // kith fof: friends-of-friends groups of a snapshot, as a catalog, labels, Tipsy files and a picture.
 #include "cli/catalog_help.hpp"
 #include "cli/commands.hpp"
+#include "cli/fof_catalog.hpp"
 #include "cli/fof_outputs.hpp"
 #include "cli/fof_report.hpp"
 #include "cli/linking.hpp"
 #include "cli/peculiar_velocities.hpp"
 #include "cli/usage_error.hpp"
 
-#include <kith/distributed.hpp>
 #include <kith/io.hpp>
 #include <kith/kith.hpp>
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <memory>
 #include <optional>
-#include <span>
 #include <string>
-#include <vector>
 
 namespace kith::cli {
 
@@ -48,7 +43,6 @@ void require_types_for_sorting(const FofArguments& arguments) {
 
 std::optional<PhaseSpace> phase_space_of(const FofArguments& arguments, const FofRun& run) {
     const io::Snapshot& snapshot = run.snapshot;
-    const std::int64_t rows = run.points().count();
     if (!arguments.psi) {
         return std::nullopt;
     }
@@ -57,16 +51,17 @@ std::optional<PhaseSpace> phase_space_of(const FofArguments& arguments, const Fo
                                      "out",
                                      arguments.snapshot));
     }
-    return PhaseSpace{snapshot.velocities->view().subview(0, rows),
+    const Particles particles = particles_of(run);
+    return PhaseSpace{*particles.velocities,
                       arguments.psi->is_relative()
                           ? *arguments.psi
                           : VelocityLength::absolute(arguments.psi->value() / peculiar_factor(snapshot.header)),
-                      masses_of(snapshot, rows)};
+                      particles.masses};
 }
 
 /// The groups, by the engine that was asked for.
 FofResult groups_of(const FofArguments& arguments, FofRun& run, const Execution& execution) {
-    const PointsView points = run.positions().view();
+    const PointsView points = run.points();
     const std::optional<PhaseSpace> phase_space = phase_space_of(arguments, run);
     if (!arguments.by_spanning_tree) {
         return fof(
@@ -98,79 +93,12 @@ void refuse_early(const FofArguments& arguments, FofRun& run) {
     });
 }
 
-/// Over ranks: every rank labels its share, and rank 0 gets all labels.
-FofResult groups_over_ranks(const FofArguments& arguments, FofRun& run, const Execution& execution) {
-    RankTeam& ranks = *run.ranks();
-    std::optional<PhaseSpace> phase_space;
-    ranks.agreed([&] { phase_space = phase_space_of(arguments, run); });
-    FofResult groups = RankTeam::collective([&] {
-        return run.in_context([&] {
-            return fof(run.points(), arguments.linking_length,
-                       {.box = run.box.box,
-                        .execution = over(ranks.communicator(), execution, {.rebalance = arguments.rebalance}),
-                        .phase_space = phase_space});
-        });
-    });
-    run.add_traffic(groups.distribution);
-    groups.distribution.reset(); // from here on rank 0 has all of them
-    std::vector<std::int32_t> mine;
-    ranks.agreed([&] {
-        if (run.rows_in_all() > std::numeric_limits<std::int32_t>::max()) {
-            throw Error(ErrorKind::too_large, fmt::format("'{}': {} points; a catalog can have 2147483647 at most",
-                                                          arguments.snapshot, run.rows_in_all()));
-        }
-        mine.assign(groups.labels64().begin(), groups.labels64().end());
-        groups.label_array = {};
-        if (run.is_first()) { // which alone describes and writes
-            groups.label_array.vector<std::int32_t>().resize(run.rows_in_all());
-        }
-    });
-    RankFunnel labels(&ranks, {array_of(std::as_bytes(std::span(mine)))});
-    if (run.is_first()) {
-        labels.take(std::as_writable_bytes(std::span(groups.label_array.vector<std::int32_t>())));
-    }
-    labels.finish();
-    return groups;
-}
-
 void find_groups(const FofArguments& arguments, FofRun& run, const Execution& execution) {
-    if (run.ranks() != nullptr) {
-        run.groups = groups_over_ranks(arguments, run, execution);
-    } else {
-        run.in_context([&] { run.groups = groups_of(arguments, run, execution); });
-    }
+    const Execution over_ranks = execution_over(run.ranks(), execution, arguments.rebalance);
+    run.in_context([&] { run.groups = groups_of(arguments, run, over_ranks); });
+    run.add_traffic(run.groups.distribution);
     run.box.box = run.groups.box;
     run.clock.add(run.groups.stages);
-}
-
-void describe_groups(const FofArguments& arguments, FofRun& run, const Execution& execution) {
-    const io::Snapshot& snapshot = run.snapshot;
-    Particles particles;
-    particles.positions = snapshot.positions.view();
-    if (snapshot.velocities) {
-        particles.velocities = snapshot.velocities->view();
-    }
-    particles.masses = masses_of(snapshot);
-    particles.uniform_mass = snapshot.uniform_mass.value_or(1);
-    particles.types = snapshot.types;
-    try {
-        run.catalog = catalog(run.groups, particles, {.min_members = arguments.min_members, .execution = execution});
-    } catch (const Error& error) {
-        // The options were checked; what is refused here is a mass or a velocity of the file.
-        if (error.kind() == ErrorKind::invalid_argument) {
-            throw Error(ErrorKind::file, fmt::format("'{}': {}", arguments.snapshot, error.what()));
-        }
-        throw;
-    }
-    run.clock.add(run.catalog.stages);
-    const auto ambiguous =
-        std::count(run.catalog.is_ambiguous.begin(), run.catalog.is_ambiguous.end(), std::uint8_t{1});
-    if (ambiguous > 0) {
-        const std::string groups = ambiguous == 1 ? "1 group is" : fmt::format("{} groups are", ambiguous);
-        run.warnings.push_back(fmt::format("{} wider than half the box: {} mean little; try a shorter linking length",
-                                           groups,
-                                           ambiguous == 1 ? "its center and radii" : "their centers and radii"));
-    }
 }
 
 void execute(FofArguments& arguments, const Invocation& invocation) {
@@ -185,13 +113,7 @@ void execute(FofArguments& arguments, const Invocation& invocation) {
         require_axes_for_gtp(arguments);
         require_types_for_sorting(arguments);
     });
-    const bool in_phase_space = arguments.psi.has_value();
-    run.read({.types = arguments.types,
-              .velocities = in_phase_space,
-              .masses = in_phase_space,
-              .ids = false,
-              .columns = arguments.columns},
-             io::ReadOptions{.types = arguments.types, .columns = arguments.columns});
+    run.read({.types = arguments.types, .columns = arguments.columns}, needs_all_rows(arguments));
     if (arguments.min_overdensity) {
         arguments.linking_length = LinkingLength::overdensity(*arguments.min_overdensity, run.positions().columns);
     }
@@ -199,19 +121,18 @@ void execute(FofArguments& arguments, const Invocation& invocation) {
         run.keep_sample(*arguments.sample, static_cast<std::uint64_t>(arguments.seed));
     }
     run.resolve_box(arguments.box);
-    add_mass_warning(run.warnings, arguments.linking_length.is_relative(), run.snapshot);
+    add_mass_warning(run.warnings, arguments.linking_length.is_relative(), run.overview());
 
     const Execution execution = run.execution();
     find_groups(arguments, run, execution);
-    run.agreed([&] {
-        if (run.is_first()) {
-            describe_groups(arguments, run, execution);
-        }
-    });
-    run.write([&] {
-        write_outputs(arguments, run, invocation);
-        write_sorted(arguments, run, invocation, execution.progress);
-    });
+    describe_groups(arguments, run, execution);
+    RankFunnel funnel(run.ranks(), arrays_of_outputs(arguments, run));
+    run.write(
+        [&] {
+            write_outputs(arguments, run, invocation, funnel);
+            write_sorted(arguments, run, invocation, execution.progress);
+        },
+        &funnel);
     run.report(json_of(arguments, run), [&] { print_groups(arguments, run); });
 }
 

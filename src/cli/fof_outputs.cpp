@@ -14,6 +14,8 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <numeric>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -34,7 +36,7 @@ io::Provenance provenance(const FofArguments& arguments, const FofRun& run, cons
         parameters["min_overdensity"] = fmt::format("{}", *arguments.min_overdensity);
     }
     if (arguments.sample) {
-        parameters["sample"] = fmt::format("{}", run.snapshot.positions.rows());
+        parameters["sample"] = fmt::format("{}", run.rows_in_all());
         parameters["seed"] = fmt::format("{}", arguments.seed);
     }
     if (arguments.psi) {
@@ -114,7 +116,28 @@ void plan_outputs(OutputFiles& outputs, const FofArguments& arguments) {
     outputs.plan("--sorted-snapshot", arguments.sorted_snapshot, {".hdf5", ".h5"});
 }
 
-void write_outputs(const FofArguments& arguments, FofRun& run, const Invocation& invocation) {
+std::vector<RankArray> arrays_of_outputs(const FofArguments& arguments, const FofRun& run) {
+    std::vector<RankArray> arrays;
+    const IndexArray& members = run.catalog.member_array;
+    const auto add_members = [&]<class T>(const std::vector<T>& column, const std::vector<T>& gathered) {
+        arrays.push_back(run.ranks() != nullptr
+                             ? array_of(std::as_bytes(std::span(gathered)))
+                             : array_of(members.size(), [&](std::int64_t i) { return column[members[i]]; }));
+    };
+    add_members(run.snapshot.file_rows, run.member_rows);
+    if (run.has_ids) {
+        add_members(run.snapshot.ids, run.member_ids);
+    }
+    const FileRows rows = file_rows_of(run.ranks(), run.snapshot.header, run.file_rows());
+    for (const std::string& file : {arguments.labels, arguments.grp}) {
+        if (!file.empty()) {
+            arrays.push_back(labels_by_row(run.groups.label_array, run.listed(arguments), rows));
+        }
+    }
+    return arrays;
+}
+
+void write_outputs(const FofArguments& arguments, FofRun& run, const Invocation& invocation, RankFunnel& funnel) {
     const OutputFiles& outputs = run.outputs;
     const io::Provenance made_by = provenance(arguments, run, invocation);
     if (!arguments.map.empty()) {
@@ -125,22 +148,25 @@ void write_outputs(const FofArguments& arguments, FofRun& run, const Invocation&
     run.bar.announce("writing");
     run.clock.time("write", [&] {
         const io::CatalogFileOptions beside{std::filesystem::path(arguments.sorted_snapshot).filename().string()};
-        io::write_catalog_hdf5(outputs.staged(arguments.output), run.catalog, run.snapshot, made_by, beside);
+        const io::BlockSource next = [&](std::span<std::byte> block) {
+            stop_if_interrupted();
+            funnel.take(block);
+        };
+        io::stream_catalog_hdf5(outputs.staged(arguments.output), run.catalog, {run.has_ids, next}, run.snapshot,
+                                made_by, beside);
         if (!arguments.table.empty()) {
             const bool is_csv = std::filesystem::path(arguments.table).extension() == ".csv";
             io::write_catalog_table(outputs.staged(arguments.table),
                                     is_csv ? io::TableFormat::csv : io::TableFormat::ecsv, run.catalog, run.snapshot,
                                     made_by);
         }
-        if (!arguments.labels.empty() || !arguments.grp.empty()) {
-            const std::vector<std::int32_t> labels =
-                labels_by_row(run.groups.labels(), run.catalog.groups, run.snapshot);
-            if (!arguments.labels.empty()) {
-                io::write_npy(outputs.staged(arguments.labels), labels);
-            }
-            if (!arguments.grp.empty()) {
-                io::write_grp(outputs.staged(arguments.grp), labels);
-            }
+        const auto& counts = run.snapshot.header.counts;
+        const io::NumberSource labels{std::accumulate(counts.begin(), counts.end(), std::int64_t{0}), next};
+        if (!arguments.labels.empty()) {
+            io::stream_labels_npy(outputs.staged(arguments.labels), labels);
+        }
+        if (!arguments.grp.empty()) {
+            io::stream_grp(outputs.staged(arguments.grp), labels);
         }
         if (!arguments.gtp.empty()) {
             io::write_gtp(outputs.staged(arguments.gtp), run.catalog, run.snapshot.header.time.value_or(0));

@@ -10,8 +10,12 @@ namespace kith::cli {
 
 void plan_outputs(OutputFiles& outputs, const FofArguments& arguments);
 
+/// What write_outputs() takes from all ranks, in the order in which it writes: rows of the members in the file and their
+/// ids, then the labels for each file of them. The run must outlive it. Collective.
+[[nodiscard]] std::vector<RankArray> arrays_of_outputs(const FofArguments& arguments, const FofRun& run);
+
 /// All but the sorted snapshot.
-void write_outputs(const FofArguments& arguments, FofRun& run, const Invocation& invocation);
+void write_outputs(const FofArguments& arguments, FofRun& run, const Invocation& invocation, RankFunnel& funnel);
 /// The snapshot in group order, if it was asked for.
 void write_sorted(const FofArguments& arguments, FofRun& run, const Invocation& invocation, const Progress& progress);
 

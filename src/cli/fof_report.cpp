@@ -56,15 +56,15 @@ Json json_of(const FofArguments& arguments, const FofRun& run) {
     json["volume"] = relative ? Json(run.groups.volume) : Json(nullptr);
     json["volume_kind"] = name_of(run.groups.volume_kind);
     json["min_overdensity"] = arguments.min_overdensity ? Json(*arguments.min_overdensity) : Json(nullptr);
-    json["sample"] = arguments.sample ? Json(run.positions().rows()) : Json(nullptr);
+    json["sample"] = arguments.sample ? Json(run.rows_in_all()) : Json(nullptr);
     json["seed"] = arguments.sample ? Json(arguments.seed) : Json(nullptr);
     json["psi"] = arguments.psi ? json_of_length(psi_of(arguments, run)) : Json(nullptr);
     json["psi_sigma"] = arguments.psi && arguments.psi->is_relative() ? Json(arguments.psi->value()) : Json(nullptr);
     json["velocity_scale"] = arguments.psi ? Json(run.groups.velocity_scale) : Json(nullptr);
     json["min_members"] = arguments.min_members;
-    json["groups"] = run.catalog.groups;
+    json["groups"] = run.listed(arguments);
     json["groups_with_singles"] = run.groups.sizes.size();
-    json["grouped"] = run.catalog.member_array.size();
+    json["grouped"] = run.grouped(arguments);
     json["largest"] = largest_of(run.groups.sizes);
     json["engine"] = arguments.by_spanning_tree ? spanning_tree_engine : name_of(run.groups.engine);
     json["device"] = name_of(arguments.common.device);
@@ -76,10 +76,9 @@ void print_groups(const FofArguments& arguments, const FofRun& run) {
     if (!run.snapshot.masses && !run.snapshot.uniform_mass) {
         print_line("masses", "none given: every particle counts 1");
     }
-    print_line("groups",
-               fmt::format("{} of {} or more members ({} of the points); {} with singles",
-                           format_count(run.catalog.groups), format_count(arguments.min_members),
-                           format_count(run.catalog.member_array.size()), format_count(run.groups.sizes.size())));
+    print_line("groups", fmt::format("{} of {} or more members ({} of the points); {} with singles",
+                                     format_count(run.catalog.groups), format_count(arguments.min_members),
+                                     format_count(run.grouped(arguments)), format_count(run.groups.sizes.size())));
     const std::vector<std::int64_t> largest = largest_of(run.groups.sizes);
     if (run.catalog.groups == 0 && !largest.empty()) {
         print_line("", fmt::format("the largest has {} member{}, so the catalog is empty; a smaller --min-members or "

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace kith::cli {
 
@@ -19,11 +20,31 @@ namespace kith::cli {
 struct FofRun : SnapshotRun {
     using SnapshotRun::SnapshotRun;
     FofResult groups;
-    Catalog catalog;
+    Catalog catalog;      ///< over ranks the columns alone, of all groups, on rank 0
+    bool has_ids = false; ///< of any particles, on any rank
+
+    /// Over ranks: this rank's part of the groups, and of their members the rows in the file and the ids.
+    Catalog part;
+    std::vector<std::int64_t> member_rows;
+    std::vector<std::uint64_t> member_ids;
+
+    /// Groups in the catalog, and their members, of all ranks.
+    [[nodiscard]] std::int64_t listed(const FofArguments& arguments) const {
+        return groups.groups_of_at_least(arguments.min_members);
+    }
+    [[nodiscard]] std::int64_t grouped(const FofArguments& arguments) const {
+        return groups.sizes.members_of_first(listed(arguments));
+    }
 };
 
-/// Of the first rows.
-[[nodiscard]] std::optional<ScalarsView> masses_of(const io::Snapshot& snapshot, std::int64_t rows);
+/// Whether rank 0 must hold the rows of all ranks, for an output that is not made from shares.
+[[nodiscard]] inline bool needs_all_rows(const FofArguments& arguments) {
+    return !arguments.map.empty() || !arguments.sorted_snapshot.empty();
+}
+
+/// The particles of this rank's share.
+[[nodiscard]] Particles particles_of(const FofRun& run);
+
 [[nodiscard]] std::optional<ScalarsView> masses_of(const io::Snapshot& snapshot);
 
 /// The linking length, as the type of the positions has it.

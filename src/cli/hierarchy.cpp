@@ -75,8 +75,12 @@ void write_output(const Arguments& arguments, SnapshotRun& run, const FofLadder&
     io::LabelsOfLevel labels;
     if (arguments.writes_labels) {
         labels = [&](std::int64_t level) {
-            const auto listed = std::ssize(ladder.levels()[level].sizes);
-            return labels_by_row(ladder.labels(level, execution), listed, run.snapshot);
+            const IndexArray of_points = ladder.labels(level, execution);
+            const FileRows rows = file_rows_of(nullptr, run.snapshot.header, run.snapshot.file_rows);
+            std::vector<std::int32_t> by_row(rows.end);
+            labels_by_row(of_points, std::ssize(ladder.levels()[level].sizes), rows)
+                .next(std::as_writable_bytes(std::span(by_row)));
+            return by_row;
         };
     }
     io::write_fof_ladder_hdf5(run.outputs.staged(arguments.output), ladder, run.snapshot.file_rows, made_by, labels);

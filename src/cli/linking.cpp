@@ -1,6 +1,5 @@
 #include "cli/linking.hpp"
 
-#include "cli/file_rows.hpp"
 #include "cli/options.hpp"
 
 #include <fmt/format.h>
@@ -59,9 +58,12 @@ std::string describe_relative(std::string_view b, double volume, VolumeKind kind
     return fmt::format("{} mean separations, in the volume {} of {}", b, volume, whose);
 }
 
-std::vector<std::int32_t> labels_by_row(std::span<const std::int32_t> labels, std::int64_t listed,
-                                        const io::Snapshot& snapshot) {
-    return by_file_row(snapshot, std::int32_t{-1}, [&](std::size_t i) { return labels[i] < listed ? labels[i] : -1; });
+RankArray labels_by_row(const IndexArray& labels, std::int64_t listed, const FileRows& rows) {
+    return labels.visit([&](const auto of_points) {
+        return by_file_row(rows, std::int32_t{-1}, [of_points, listed](std::size_t i) {
+            return of_points[i] < listed ? static_cast<std::int32_t>(of_points[i]) : -1;
+        });
+    });
 }
 
 void add_min_members_option(const Parser& command, std::int64_t& min_members) {

@@ -1,14 +1,15 @@
 // What kith fof and kith hierarchy share: linking lengths, the smallest group, labels by row of the file.
 #pragma once
 
+#include "cli/file_rows.hpp"
 #include "cli/parser.hpp"
 #include "cli/report.hpp"
 
 #include <kith/fof.hpp>
+#include <kith/index_array.hpp>
 #include <kith/io.hpp>
 
 #include <cstdint>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -30,8 +31,8 @@ void add_mass_warning(std::vector<std::string>& warnings, bool is_relative, cons
 /// "0.2 mean separations, in the volume 1 of the box".
 [[nodiscard]] std::string describe_relative(std::string_view b, double volume, VolumeKind kind);
 
-/// One label per row of the file: -1 for rows that were not selected and for labels from `listed` on.
-[[nodiscard]] std::vector<std::int32_t> labels_by_row(std::span<const std::int32_t> labels, std::int64_t listed,
-                                                      const io::Snapshot& snapshot);
+/// One label (int32) per row of the file: -1 for rows that were not selected and for labels from `listed` on. The labels
+/// must outlive it.
+[[nodiscard]] RankArray labels_by_row(const IndexArray& labels, std::int64_t listed, const FileRows& rows);
 
 } // namespace kith::cli

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <limits>
 #include <regex>
 #include <string>
@@ -17,7 +18,22 @@ struct ShareSummary {
     std::array<std::uint8_t, max_types> has_type{};
     std::array<double, max_dimension> lower{};
     std::array<double, max_dimension> upper{};
+    double least_mass = std::numeric_limits<double>::infinity();
+    double most_mass = -std::numeric_limits<double>::infinity();
 };
+
+/// The same type of numbers.
+io::RealArray alike(const io::RealArray& array, const std::vector<double>& values) {
+    return {std::visit(
+                [&]<class T>(const std::vector<T>&) -> decltype(array.values) {
+                    std::vector<T> numbers;
+                    std::ranges::transform(values, std::back_inserter(numbers),
+                                           [](double value) { return static_cast<T>(value); });
+                    return numbers;
+                },
+                array.values),
+            array.columns};
+}
 
 ShareSummary summary_of(const io::Snapshot& snapshot) {
     ShareSummary summary;
@@ -37,6 +53,16 @@ ShareSummary summary_of(const io::Snapshot& snapshot) {
             }
         },
         snapshot.positions.values);
+    if (snapshot.masses) {
+        std::visit(
+            [&](const auto& masses) {
+                for (const auto mass : masses) {
+                    summary.least_mass = std::min(summary.least_mass, static_cast<double>(mass));
+                    summary.most_mass = std::max(summary.most_mass, static_cast<double>(mass));
+                }
+            },
+            snapshot.masses->values);
+    }
     return summary;
 }
 
@@ -54,6 +80,8 @@ Shares::Shares(RankTeam& ranks, const io::Snapshot& mine, bool first_holds_all) 
             joined.lower[axis] = std::min(joined.lower[axis], share.lower[axis]);
             joined.upper[axis] = std::max(joined.upper[axis], share.upper[axis]);
         }
+        joined.least_mass = std::min(joined.least_mass, share.least_mass);
+        joined.most_mass = std::max(joined.most_mass, share.most_mass);
     }
     if (first_holds_all) { // its own share are the rows that the others do not have
         all.front().rows -= rows_in_all_ - all.front().rows;
@@ -67,23 +95,21 @@ Shares::Shares(RankTeam& ranks, const io::Snapshot& mine, bool first_holds_all) 
     rows_here_ = all[ranks.rank()].rows;
 
     overview_.header = mine.header;
-    overview_.positions.columns = mine.positions.columns;
     for (std::size_t type = 0; type < joined.has_type.size(); ++type) {
         if (joined.has_type[type] != 0) {
             overview_.types.push_back(static_cast<std::uint8_t>(type));
         }
     }
-    std::visit(
-        [&]<class T>(const std::vector<T>&) {
-            std::vector<T> corners;
-            for (const auto* corner : {&joined.lower, &joined.upper}) {
-                for (int axis = 0; rows_in_all_ > 0 && axis < mine.positions.columns; ++axis) {
-                    corners.push_back(static_cast<T>((*corner)[axis]));
-                }
-            }
-            overview_.positions.values = std::move(corners);
-        },
-        mine.positions.values);
+    std::vector<double> corners;
+    for (const auto* corner : {&joined.lower, &joined.upper}) {
+        corners.insert(corners.end(), corner->begin(),
+                       corner->begin() + (rows_in_all_ > 0 ? mine.positions.columns : 0));
+    }
+    overview_.positions = alike(mine.positions, corners);
+    if (mine.masses) {
+        overview_.masses = alike(*mine.masses, rows_in_all_ > 0 ? std::vector{joined.least_mass, joined.most_mass}
+                                                                : std::vector<double>());
+    }
     warnings_ = ranks.join(first_holds_all && !ranks.is_first() ? std::vector<std::string>() : mine.header.warnings);
     if (const std::string warning = first_holds_all ? "" : io::box_warning(mine.header, overview_.positions);
         !warning.empty()) {
@@ -93,7 +119,7 @@ Shares::Shares(RankTeam& ranks, const io::Snapshot& mine, bool first_holds_all) 
 
 Error Shares::of_all_rows(const Error& error) const {
     static const std::regex of_rank("rank (\\d+): (.*)");
-    static const std::regex of_row("(.*: point )(\\d+)( has .*)");
+    static const std::regex of_row("(.*: (?:point|row) )(\\d+)( (?:has|is) .*)");
     const bool is_of_all = error.kind() == ErrorKind::invalid_points || error.kind() == ErrorKind::invalid_argument;
     const std::string text = error.what();
     std::smatch rank;
@@ -102,7 +128,7 @@ Error Shares::of_all_rows(const Error& error) const {
     }
     const std::string without_rank = rank[2];
     std::smatch row;
-    if (error.kind() != ErrorKind::invalid_points || !std::regex_match(without_rank, row, of_row)) {
+    if (!std::regex_match(without_rank, row, of_row)) {
         return {error.kind(), without_rank};
     }
     const std::int64_t in_all = first_rows_[std::stoul(rank[1])] + std::stoll(row[2]);

@@ -19,7 +19,7 @@ public:
 
     [[nodiscard]] std::int64_t rows_here() const noexcept { return rows_here_; }
     [[nodiscard]] std::int64_t rows_in_all() const noexcept { return rows_in_all_; }
-    /// A snapshot with the header, types and extent of all rows.
+    /// A snapshot with the header, types, extent and range of masses of all rows.
     [[nodiscard]] const io::Snapshot& overview() const noexcept { return overview_; }
 
     /// What readers warn of, of all rows.

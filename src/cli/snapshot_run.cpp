@@ -9,7 +9,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
 
 namespace kith::cli {
 
@@ -44,7 +43,8 @@ void SnapshotRun::try_out(const CallOnNoPoints& call) const {
     }
 }
 
-void SnapshotRun::read(const io::ReadOptions& options, const std::optional<io::ReadOptions>& whole) {
+void SnapshotRun::read(const io::ReadOptions& options, bool first_reads_all) {
+    first_holds_all_ = first_reads_all;
     agreed([&] {
         refuse_over_ranks(common_.device.kind != DeviceKind::cpu, "--device cuda");
         outputs.reject_overwrite_of(input);
@@ -52,8 +52,8 @@ void SnapshotRun::read(const io::ReadOptions& options, const std::optional<io::R
             outputs.probe_directories();
         }
         bar.announce("reading");
-        io::ReadOptions mine = is_first() ? whole.value_or(options) : options;
-        if (ranks_ != nullptr && !(whole && is_first())) {
+        io::ReadOptions mine = options;
+        if (ranks_ != nullptr && !(first_reads_all && is_first())) {
             mine.share = {ranks_->rank(), ranks_->size()};
         }
         snapshot = clock.time("read", [&] { return read_points(input, mine); });
@@ -62,20 +62,21 @@ void SnapshotRun::read(const io::ReadOptions& options, const std::optional<io::R
     });
     warnings = snapshot.header.warnings;
     if (ranks_ != nullptr) {
-        shares_.emplace(*ranks_, snapshot, whole.has_value());
+        shares_.emplace(*ranks_, snapshot, first_reads_all);
         warnings = shares_->warnings();
     }
 }
 
 void SnapshotRun::keep_sample(std::int64_t count, std::uint64_t seed) {
-    std::int64_t last = 0; // the bits of the greatest number kept
-    agreed([&] { last = is_first() ? std::bit_cast<std::int64_t>(last_of_sample(snapshot, count, seed)) : 0; });
+    const auto sum = [&](std::span<std::int64_t> numbers) {
+        if (ranks_ != nullptr) {
+            ranks_->communicator().all_reduce(numbers, Reduction::sum);
+        }
+    };
+    const std::uint64_t last = last_of_sample(file_rows(), rows_in_all(), count, seed, sum);
+    agreed([&] { keep_random_rows(snapshot, last, seed); });
     if (ranks_ != nullptr) {
-        last = ranks_->sum(last);
-    }
-    agreed([&] { keep_random_rows(snapshot, std::bit_cast<std::uint64_t>(last), seed); });
-    if (ranks_ != nullptr) {
-        shares_.emplace(*ranks_, snapshot, true);
+        shares_.emplace(*ranks_, snapshot, first_holds_all_);
     }
 }
 

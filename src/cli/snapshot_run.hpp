@@ -27,6 +27,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -65,6 +66,10 @@ public:
     [[nodiscard]] PointsView points() const {
         return shares_ ? positions().view().subview(0, shares_->rows_here()) : positions().view();
     }
+    /// The rows of the file that these are.
+    [[nodiscard]] std::span<const std::int64_t> file_rows() const {
+        return std::span(snapshot.file_rows).first(points().count());
+    }
     [[nodiscard]] std::int64_t rows_in_all() const { return shares_ ? shares_->rows_in_all() : positions().rows(); }
 
     /// Runs what can fail on one rank alone, and what fails on all alike: all end with the same failure.
@@ -80,10 +85,10 @@ public:
     void try_out(const CallOnNoPoints& call) const;
 
     /// Refuses outputs that would overwrite the input or cannot be written, then reads. Over ranks each reads its
-    /// share; with `whole`, rank 0 and a process alone read all rows, and those columns.
-    void read(const io::ReadOptions& options, const std::optional<io::ReadOptions>& whole = {});
+    /// share; if `first_reads_all`, rank 0 reads all rows, which begin with its share.
+    void read(const io::ReadOptions& options, bool first_reads_all = false);
 
-    /// Keeps rows drawn at random from those of all ranks (subset.hpp); rank 0 holds them all.
+    /// Keeps rows drawn at random from those of all ranks (subset.hpp).
     void keep_sample(std::int64_t count, std::uint64_t seed);
 
     /// Decides on the box, with its warnings.
@@ -93,14 +98,17 @@ public:
     [[nodiscard]] Error of_points(const Error& error) const {
         return with_file_context(shares_ ? shares_->of_all_rows(error) : error, input, overview());
     }
-    /// Calls the library; its refusals of points name the file.
+    /// Calls the library, which over ranks fails on all of them or on none; its refusals of points name the file.
     template <class Function>
     decltype(auto) in_context(const Function& function) {
-        try {
-            return function();
-        } catch (const Error& error) {
-            throw of_points(error);
-        }
+        const auto call = [&]() -> decltype(auto) {
+            try {
+                return function();
+            } catch (const Error& error) {
+                throw of_points(error);
+            }
+        };
+        return ranks_ != nullptr ? RankTeam::collective(call) : call();
     }
 
     /// The body writes the staged files, over ranks on rank 0, which may take from the funnel. Nothing is left of them
@@ -120,6 +128,7 @@ private:
     CommonOptions common_;
     RankTeam* ranks_;
     std::optional<Shares> shares_; ///< over ranks
+    bool first_holds_all_ = false;
 };
 
 } // namespace kith::cli

@@ -1,6 +1,7 @@
 #include "cli/subset.hpp"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <optional>
 #include <vector>
@@ -37,18 +38,30 @@ void keep(io::RealArray& array, const std::vector<std::size_t>& rows) {
 
 } // namespace
 
-std::uint64_t last_of_sample(const io::Snapshot& snapshot, std::int64_t count, std::uint64_t seed) {
-    if (count >= snapshot.positions.rows()) {
+/// Digit by digit, from the first: the numbers of each digit are counted among those that start like the last one.
+std::uint64_t last_of_sample(std::span<const std::int64_t> file_rows, std::int64_t all, std::int64_t count,
+                             std::uint64_t seed, const SumOfRanks& sum) {
+    if (count >= all) {
         return std::numeric_limits<std::uint64_t>::max();
     }
-    std::vector<std::uint64_t> numbers;
-    numbers.reserve(snapshot.file_rows.size());
-    for (const auto row : snapshot.file_rows) {
-        numbers.push_back(mixed(seed, static_cast<std::uint64_t>(row)));
+    std::uint64_t last = 0;
+    std::int64_t left = count;
+    for (int shift = 56; shift >= 0; shift -= 8) {
+        std::array<std::int64_t, 256> counts{};
+        for (const auto row : file_rows) {
+            const std::uint64_t number = mixed(seed, static_cast<std::uint64_t>(row));
+            if (shift == 56 || (number ^ last) >> (shift + 8) == 0) {
+                ++counts[(number >> shift) & 255];
+            }
+        }
+        sum(counts);
+        std::uint64_t digit = 0;
+        for (; left > counts[digit]; ++digit) {
+            left -= counts[digit];
+        }
+        last |= digit << shift;
     }
-    const auto last = numbers.begin() + (count - 1);
-    std::nth_element(numbers.begin(), last, numbers.end());
-    return *last;
+    return last;
 }
 
 void keep_random_rows(io::Snapshot& snapshot, std::uint64_t last, std::uint64_t seed) {

@@ -232,7 +232,11 @@ TEST_F(Hdf5Box, CatalogsOfTheseCodesHaveTheBoxOfTheRun) {
 TEST_F(Hdf5Box, APointCloudLargerThanTheBoxIsToldOf) {
     for (const double reach : {1.2, 2.0}) {
         static_cast<void>(made(periodic, {0, 5, 5, 10 * reach, 5, 5}));
-        EXPECT_TRUE(warns(io::read_snapshot(path()).header, "coordinates on axis 0 are from 0 to")) << reach;
+        const io::Snapshot whole = io::read_snapshot(path());
+        EXPECT_TRUE(warns(whole.header, "coordinates on axis 0 are from 0 to")) << reach;
+        const io::SnapshotHeader of_share = io::read_snapshot(path(), {.types = {}, .share = {1, 2}}).header;
+        EXPECT_FALSE(warns(of_share, "coordinates on axis")) << reach; // its reader knows the extent of all
+        EXPECT_EQ(io::box_warning(of_share, whole.positions), whole.header.warnings.back());
     }
     for (const double reach : {1.0, 1.05}) {
         static_cast<void>(made(periodic, {0, 5, 5, 10 * reach, 5, 5}));
