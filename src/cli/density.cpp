@@ -1,8 +1,11 @@
 #include "cli/density.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <cstdint>
 #include <numeric>
+#include <span>
 
 namespace kith::cli {
 
@@ -10,25 +13,50 @@ namespace {
 
 constexpr double enough_neighbors = 8;
 
+template <class Number>
 struct Grid {
     Grid(int columns, int rows) : width(columns), height(rows), values(static_cast<std::size_t>(columns) * rows) {}
 
-    float& at(int x, int y) { return values[static_cast<std::size_t>(y) * width + x]; }
-    [[nodiscard]] float at(int x, int y) const { return values[static_cast<std::size_t>(y) * width + x]; }
+    Number& at(int x, int y) { return values[static_cast<std::size_t>(y) * width + x]; }
+    [[nodiscard]] Number at(int x, int y) const { return values[static_cast<std::size_t>(y) * width + x]; }
 
     int width;
     int height;
-    std::vector<float> values;
+    std::vector<Number> values;
 };
 
-using Pyramid = std::vector<Grid>;
+/// What is summed over points is whole, so that the sum depends on no order.
+using Counts = Grid<std::int64_t>;
 
-Pyramid make_pyramid(int width, int height) {
-    Pyramid pyramid;
+std::vector<Counts> make_pyramid(int width, int height) {
+    std::vector<Counts> pyramid;
     for (int level = 0; level < density_levels; ++level) {
         pyramid.emplace_back(width >> level, height >> level);
     }
     return pyramid;
+}
+
+/// Adds up what the ranks have counted.
+void add_over(RankTeam* ranks, Counts& grid) {
+    if (ranks != nullptr) {
+        ranks->communicator().all_reduce(grid.values, Reduction::sum);
+    }
+}
+
+/// Units of mass in 1: as many as keep all points together below 2^61, rounding aside. A power of two.
+double units_of_mass(std::int64_t points, const std::optional<ScalarsView>& masses, RankTeam* ranks) {
+    double largest = masses ? 0 : 1;
+    for (std::int64_t i = 0; masses && i < points; ++i) {
+        largest = std::max(largest, (*masses)[i]);
+    }
+    if (ranks != nullptr) {
+        points = ranks->sum(points);
+        largest = std::bit_cast<double>(ranks->max(std::bit_cast<std::int64_t>(largest))); // they are not negative
+    }
+    int exponent = 0; // 2^exponent > largest
+    static_cast<void>(std::frexp(largest, &exponent));
+    const auto digits = static_cast<int>(std::bit_width(static_cast<std::uint64_t>(points)));
+    return std::ldexp(1.0, std::min(61 - digits - exponent, 1000));
 }
 
 /// The index of a cell beside the grid: the one it repeats, or -1 where there is none.
@@ -46,7 +74,8 @@ struct Corners {
     double right = 0;
     double upper = 0;
 
-    Corners(const Grid& grid, double position_x, double position_y, const View& view) {
+    template <class Number>
+    Corners(const Grid<Number>& grid, double position_x, double position_y, const View& view) {
         const double cell_x = position_x * grid.width - 0.5;
         const double cell_y = position_y * grid.height - 0.5;
         const auto left = static_cast<int>(std::floor(cell_x));
@@ -70,16 +99,16 @@ struct Corners {
     }
 };
 
-void deposit(Grid& grid, double position_x, double position_y, const View& view, double mass) {
+void deposit(Counts& grid, double position_x, double position_y, const View& view, double units) {
     Corners(grid, position_x, position_y, view).each([&](int x, int y, double weight) {
-        grid.at(x, y) += static_cast<float>(weight * mass);
+        grid.at(x, y) += static_cast<std::int64_t>(weight * units + 0.5);
     });
 }
 
-double interpolate(const Grid& grid, double position_x, double position_y, const View& view) {
+double interpolate(const Counts& grid, double position_x, double position_y, const View& view) {
     double value = 0;
     Corners(grid, position_x, position_y, view).each([&](int x, int y, double weight) {
-        value += weight * grid.at(x, y);
+        value += weight * static_cast<double>(grid.at(x, y));
     });
     return value;
 }
@@ -103,11 +132,12 @@ void each_point(const PointsView& points, const std::optional<ScalarsView>& mass
     }
 }
 
-Pyramid count_points(const PointsView& points, const View& view, int width, int height) {
-    Pyramid counts = make_pyramid(width, height);
+std::vector<Counts> count_points(const PointsView& points, const View& view, int width, int height, RankTeam* ranks) {
+    std::vector<Counts> counts = make_pyramid(width, height);
     each_point(points, std::nullopt, view, [&](double x, double y, double) {
         counts[0].at(static_cast<int>(x * width), static_cast<int>(y * height)) += 1;
     });
+    add_over(ranks, counts[0]);
     for (std::size_t level = 1; level < counts.size(); ++level) {
         for (int y = 0; y < counts[level - 1].height; ++y) {
             for (int x = 0; x < counts[level - 1].width; ++x) {
@@ -119,8 +149,8 @@ Pyramid count_points(const PointsView& points, const View& view, int width, int 
 }
 
 /// For every pixel, the level whose cells hold enough points there, as a number between the two nearest levels.
-Grid choose_levels(const Pyramid& counts, const View& view) {
-    Grid levels(counts[0].width, counts[0].height);
+Grid<float> choose_levels(const std::vector<Counts>& counts, const View& view) {
+    Grid<float> levels(counts[0].width, counts[0].height);
     const auto coarsest = static_cast<float>(counts.size() - 1);
     for (int y = 0; y < levels.height; ++y) {
         for (int x = 0; x < levels.width; ++x) {
@@ -143,24 +173,34 @@ Grid choose_levels(const Pyramid& counts, const View& view) {
     return levels;
 }
 
-Pyramid spread(const PointsView& points, const std::optional<ScalarsView>& masses, const View& view,
-               const Grid& levels) {
-    Pyramid grids = make_pyramid(levels.width, levels.height);
+/// The mass in the cells of each level.
+std::vector<Grid<float>> spread(const PointsView& points, const std::optional<ScalarsView>& masses, const View& view,
+                                const Grid<float>& levels, RankTeam* ranks) {
+    const double units = units_of_mass(points.count(), masses, ranks);
+    std::vector<Counts> sums = make_pyramid(levels.width, levels.height);
     each_point(points, masses, view, [&](double x, double y, double mass) {
         const double level = levels.at(static_cast<int>(x * levels.width), static_cast<int>(y * levels.height));
         const auto finer = static_cast<std::size_t>(level);
         const double coarse_share = level - static_cast<double>(finer);
-        deposit(grids[finer], x, y, view, mass * (1 - coarse_share));
+        deposit(sums[finer], x, y, view, units * mass * (1 - coarse_share));
         if (coarse_share > 0) {
-            deposit(grids[finer + 1], x, y, view, mass * coarse_share);
+            deposit(sums[finer + 1], x, y, view, units * mass * coarse_share);
         }
     });
+    std::vector<Grid<float>> grids;
+    for (Counts& sum : sums) {
+        add_over(ranks, sum);
+        Grid<float>& grid = grids.emplace_back(sum.width, sum.height);
+        std::ranges::transform(sum.values, grid.values.begin(), [&](std::int64_t value) {
+            return static_cast<float>(static_cast<double>(value) / units);
+        });
+    }
     return grids;
 }
 
 /// Shares every coarse cell among the finer ones around it: each fine cell takes 9, 3, 3 and 1 sixteenths of the four
 /// coarse cells nearest to it, of each a quarter, which is its part of their area.
-void add_coarser(const Grid& coarse, Grid& fine, const View& view) {
+void add_coarser(const Grid<float>& coarse, Grid<float>& fine, const View& view) {
     for (int y = 0; y < fine.height; ++y) {
         const int near_y = y / 2;
         const int far_y = neighbor_cell(y % 2 == 0 ? near_y - 1 : near_y + 1, coarse.height, view.repeats(1));
@@ -179,9 +219,9 @@ void add_coarser(const Grid& coarse, Grid& fine, const View& view) {
 } // namespace
 
 Density project(const PointsView& points, const std::optional<ScalarsView>& masses, const View& view, int width,
-                int height) {
-    const Grid levels = choose_levels(count_points(points, view, width, height), view);
-    Pyramid grids = spread(points, masses, view, levels);
+                int height, RankTeam* ranks) {
+    const Grid<float> levels = choose_levels(count_points(points, view, width, height, ranks), view);
+    std::vector<Grid<float>> grids = spread(points, masses, view, levels, ranks);
     for (std::size_t level = grids.size() - 1; level > 0; --level) {
         add_coarser(grids[level], grids[level - 1], view);
     }

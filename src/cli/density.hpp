@@ -3,9 +3,12 @@
 // Every point is spread over about the size of the cell in which it has eight neighbors. Cells come from a pyramid
 // of grids, each twice as coarse as the one below: a point is shared between the two grids whose cells hold just fewer
 // and just more than that number, and the coarse grids are then added to the finer ones, smoothed on the way by
-// quadratic B-splines (Chaikin's weights 3/4 and 1/4). Cost: O(points + pixels x levels); mass is kept, except what is
-// smoothed over an open edge.
+// quadratic B-splines (Chaikin's weights 3/4 and 1/4). Sums over points are integers: counts, and masses in fixed point, so
+// that the picture is the same for any order of the points and any number of ranks. Cost: O(points + pixels x levels);
+// mass is kept, except what is smoothed over an open edge.
 #pragma once
+
+#include "cli/rank_team.hpp"
 
 #include <kith/catalog.hpp>
 #include <kith/points.hpp>
@@ -47,8 +50,9 @@ struct Density {
     [[nodiscard]] float at(int x, int y) const { return values[static_cast<std::size_t>(y) * width + x]; }
 };
 
-/// Without masses every point counts 1. Points outside of the view are left out.
+/// Without masses every point counts 1. Points outside of the view are left out. Masses are not negative. With ranks
+/// collective: each passes its own points, and all get the density of all points.
 [[nodiscard]] Density project(const PointsView& points, const std::optional<ScalarsView>& masses, const View& view,
-                              int width, int height);
+                              int width, int height, RankTeam* ranks = nullptr);
 
 } // namespace kith::cli

@@ -126,6 +126,7 @@ void execute(FofArguments& arguments, const Invocation& invocation) {
     const Execution execution = run.execution();
     find_groups(arguments, run, execution);
     describe_groups(arguments, run, execution);
+    project_points(arguments, run);
     RankFunnel funnel(run.ranks(), arrays_of_outputs(arguments, run));
     run.write(
         [&] {

@@ -72,9 +72,7 @@ void write_map(const FofArguments& arguments, const FofRun& run, const io::Prove
     const std::int64_t groups = run.catalog.groups;
     const std::string length = fmt::format("{:.4g}", run.groups.linking_length);
     MapSubject subject;
-    subject.points = run.snapshot.positions.view();
-    subject.masses = masses_of(run.snapshot);
-    subject.box = run.box.box;
+    subject.points = &run.map.value();
     subject.unit = unit_of_lengths(run.snapshot.header);
     subject.groups = &run.catalog;
     const auto& files = run.snapshot.header.files;
@@ -85,7 +83,7 @@ void write_map(const FofArguments& arguments, const FofRun& run, const io::Prove
     if (groups > max_circles) {
         subject.subtitle += fmt::format(", the {} largest circled", max_circles);
     }
-    subject.caption = fmt::format("{} points, linking length {}", format_count(subject.points.count()), length);
+    subject.caption = fmt::format("{} points, linking length {}", format_count(run.rows_in_all()), length);
     if (arguments.linking_length.is_relative()) {
         subject.caption += fmt::format(" (b = {:.6g})", arguments.linking_length.value());
     }
@@ -116,6 +114,16 @@ void plan_outputs(OutputFiles& outputs, const FofArguments& arguments) {
     outputs.plan("--sorted-snapshot", arguments.sorted_snapshot, {".hdf5", ".h5"});
 }
 
+void project_points(const FofArguments& arguments, FofRun& run) {
+    if (!arguments.map.empty()) {
+        run.bar.announce("drawing the map");
+        const Particles particles = particles_of(run);
+        run.clock.time("map", [&] {
+            run.map = project_map(particles.positions, particles.masses, run.box.box, run.ranks());
+        });
+    }
+}
+
 std::vector<RankArray> arrays_of_outputs(const FofArguments& arguments, const FofRun& run) {
     std::vector<RankArray> arrays;
     const IndexArray& members = run.catalog.member_array;
@@ -141,7 +149,6 @@ void write_outputs(const FofArguments& arguments, FofRun& run, const Invocation&
     const OutputFiles& outputs = run.outputs;
     const io::Provenance made_by = provenance(arguments, run, invocation);
     if (!arguments.map.empty()) {
-        run.bar.announce("drawing the map");
         run.clock.time("map", [&] { write_map(arguments, run, made_by, outputs.staged(arguments.map)); });
         stop_if_interrupted();
     }

@@ -10,6 +10,8 @@ namespace kith::cli {
 
 void plan_outputs(OutputFiles& outputs, const FofArguments& arguments);
 
+/// The points of the picture, if it was asked for. Collective.
+void project_points(const FofArguments& arguments, FofRun& run);
 /// What write_outputs() takes from all ranks, in the order in which it writes: rows of the members in the file and their
 /// ids, then the labels for each file of them. The run must outlive it. Collective.
 [[nodiscard]] std::vector<RankArray> arrays_of_outputs(const FofArguments& arguments, const FofRun& run);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "cli/fof_arguments.hpp"
+#include "cli/map.hpp"
 #include "cli/snapshot_run.hpp"
 
 #include <kith/catalog.hpp>
@@ -20,8 +21,9 @@ namespace kith::cli {
 struct FofRun : SnapshotRun {
     using SnapshotRun::SnapshotRun;
     FofResult groups;
-    Catalog catalog;      ///< over ranks the columns alone, of all groups, on rank 0
-    bool has_ids = false; ///< of any particles, on any rank
+    Catalog catalog;               ///< over ranks the columns alone, of all groups, on rank 0
+    bool has_ids = false;          ///< of any particles, on any rank
+    std::optional<MapDensity> map; ///< if it is drawn
 
     /// Over ranks: this rank's part of the groups, and of their members the rows in the file and the ids.
     Catalog part;
@@ -39,7 +41,7 @@ struct FofRun : SnapshotRun {
 
 /// Whether rank 0 must hold the rows of all ranks, for an output that is not made from shares.
 [[nodiscard]] inline bool needs_all_rows(const FofArguments& arguments) {
-    return !arguments.map.empty() || !arguments.sorted_snapshot.empty();
+    return !arguments.sorted_snapshot.empty();
 }
 
 /// The particles of this rank's share.

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
+#include <span>
 
 namespace kith::cli {
 
@@ -30,14 +32,27 @@ constexpr Trim boxed{0.001, 0.25};
 /// Open points have a middle and thin outskirts, which would take all the room.
 constexpr Trim open{0.02, 0.5};
 
-/// The range of one axis that holds the points, wrapped into the box. `unit_view` has the box, its lower edges are 0
-/// and its spans 1.
-std::pair<double, double> range_of_most(const PointsView& points, int axis, const View& unit_view) {
-    const std::int64_t step = std::max<std::int64_t>(1, points.count() / 1000000);
+/// One axis of every so many points, at most two million of them, wrapped into the box. `unit_view` has the box, its
+/// lower edges are 0 and its spans 1.
+std::vector<double> sample_of(const PointsView& points, int axis, const View& unit_view, RankTeam* ranks) {
+    std::int64_t total = points.count();
+    std::int64_t first = 0; // of this rank's points, among all
+    if (ranks != nullptr) {
+        const std::vector<std::int64_t> counts = ranks->gather_values(total);
+        first = std::accumulate(counts.begin(), counts.begin() + ranks->rank(), std::int64_t{0});
+        total = std::accumulate(counts.begin() + ranks->rank(), counts.end(), first);
+    }
+    const std::int64_t step = std::max<std::int64_t>(1, total / 1000000);
     std::vector<double> sample;
-    for (std::int64_t i = 0; i < points.count(); i += step) {
+    for (std::int64_t i = (step - first % step) % step; i < points.count(); i += step) {
         sample.push_back(unit_view.position(static_cast<std::size_t>(axis), points.coordinate(i, axis)));
     }
+    return ranks != nullptr ? ranks->gather_all(std::span<const double>(sample)) : sample;
+}
+
+/// The range of one axis that holds the points.
+std::pair<double, double> range_of_most(const PointsView& points, int axis, const View& unit_view, RankTeam* ranks) {
+    std::vector<double> sample = sample_of(points, axis, unit_view, ranks);
     if (sample.empty()) {
         return {0, 0};
     }
@@ -92,9 +107,7 @@ struct Scale {
 class MapDrawing {
 public:
     explicit MapDrawing(const MapSubject& subject)
-        : subject_(subject), view_(choose_view(subject.points, subject.box)), panel_(fit_panel(view_)),
-          density_(
-              project(subject.points, subject.masses, view_, panel_.right - panel_.left, panel_.bottom - panel_.top)),
+        : subject_(subject), view_(subject.points->view), density_(subject.points->density), panel_(panel_of(density_)),
           scale_(density_), canvas_(panel_.right + side_margin, panel_.bottom + bottom_margin, page) {}
 
     Canvas draw() && {
@@ -108,23 +121,10 @@ public:
     }
 
 private:
-    /// Lays out the map's pixels and widens the view where it may be widened, so that they are square.
-    static Rectangle fit_panel(View& view) {
-        const double longer = std::max(view.span[0], view.span[1]);
-        std::array<int, 2> pixels{};
-        for (std::size_t axis = 0; axis < 2; ++axis) {
-            const double grains = view.span[axis] / longer * panel_size / density_grain;
-            const double whole = std::max(1.0, view.repeats(axis) ? std::round(grains) : std::ceil(grains - 1e-9));
-            pixels[axis] = static_cast<int>(whole) * density_grain;
-            if (!view.repeats(axis)) {
-                const double wanted = longer * (whole * density_grain / panel_size);
-                view.lower[axis] -= (wanted - view.span[axis]) / 2;
-                view.span[axis] = wanted;
-            }
-        }
-        // Slim panels are centered in a page that is wide enough for the words.
-        const int left = std::max(side_margin, (800 - pixels[0]) / 2);
-        return {left, top_margin, left + pixels[0], top_margin + pixels[1]};
+    /// Slim panels are centered in a page that is wide enough for the words.
+    static Rectangle panel_of(const Density& density) {
+        const int left = std::max(side_margin, (800 - density.width) / 2);
+        return {left, top_margin, left + density.width, top_margin + density.height};
     }
 
     [[nodiscard]] double scale_x() const { return (panel_.right - panel_.left) / view_.span[0]; }
@@ -224,16 +224,16 @@ private:
     }
 
     const MapSubject& subject_;
-    View view_;
+    const View& view_;
+    const Density& density_;
     Rectangle panel_;
-    Density density_;
     Scale scale_;
     Canvas canvas_;
 };
 
 } // namespace
 
-View choose_view(const PointsView& points, const Box& box) {
+View choose_view(const PointsView& points, const Box& box, RankTeam* ranks) {
     View view;
     for (std::size_t axis = 0; axis < 2; ++axis) {
         view.period[axis] = box.period(static_cast<int>(axis));
@@ -241,7 +241,7 @@ View choose_view(const PointsView& points, const Box& box) {
         view.span[axis] = 1;
     }
     for (std::size_t axis = 0; axis < 2; ++axis) {
-        const auto [low, high] = range_of_most(points, static_cast<int>(axis), view);
+        const auto [low, high] = range_of_most(points, static_cast<int>(axis), view, ranks);
         if (view.period[axis] > 0 && high - low > view.period[axis] / 2) {
             view.lower[axis] = view.origin[axis];
             view.span[axis] = view.period[axis];
@@ -262,6 +262,25 @@ View choose_view(const PointsView& points, const Box& box) {
         }
     }
     return view;
+}
+
+MapDensity project_map(const PointsView& points, const std::optional<ScalarsView>& masses, const Box& box,
+                       RankTeam* ranks) {
+    View view = choose_view(points, box, ranks);
+    // Widened where it may be widened, so that pixels are square.
+    const double longer = std::max(view.span[0], view.span[1]);
+    std::array<int, 2> pixels{};
+    for (std::size_t axis = 0; axis < 2; ++axis) {
+        const double grains = view.span[axis] / longer * panel_size / density_grain;
+        const double whole = std::max(1.0, view.repeats(axis) ? std::round(grains) : std::ceil(grains - 1e-9));
+        pixels[axis] = static_cast<int>(whole) * density_grain;
+        if (!view.repeats(axis)) {
+            const double wanted = longer * (whole * density_grain / panel_size);
+            view.lower[axis] -= (wanted - view.span[axis]) / 2;
+            view.span[axis] = wanted;
+        }
+    }
+    return {view, project(points, masses, view, pixels[0], pixels[1], ranks)};
 }
 
 Canvas draw_map(const MapSubject& subject) {

@@ -18,10 +18,19 @@ namespace kith::cli {
 /// Of more groups than these only the largest are circled.
 inline constexpr std::int64_t max_circles = 40;
 
+/// The projected points of a map, which need not be in memory to draw it.
+struct MapDensity {
+    View view;
+    Density density;
+};
+
+/// The density of points with two axes or more, in 1088 pixels along the longer axis. The origins of the box are
+/// resolved. With ranks collective: each passes its own points, and all get the density of all points.
+[[nodiscard]] MapDensity project_map(const PointsView& points, const std::optional<ScalarsView>& masses, const Box& box,
+                                     RankTeam* ranks = nullptr);
+
 struct MapSubject {
-    PointsView points;
-    std::optional<ScalarsView> masses;
-    Box box; ///< origins resolved
+    const MapDensity* points = nullptr;
     const Catalog* groups = nullptr;
     std::string title;    ///< above the map, at the left
     std::string subtitle; ///< above the map, at the right
@@ -30,10 +39,10 @@ struct MapSubject {
 };
 
 /// The view of a map: the box on periodic axes, but where the points are on open ones and where they fill less than
-/// half a period; widened until it is not too slim.
-[[nodiscard]] View choose_view(const PointsView& points, const Box& box);
+/// half a period; widened until it is not too slim. With ranks as project_map().
+[[nodiscard]] View choose_view(const PointsView& points, const Box& box, RankTeam* ranks = nullptr);
 
-/// 1200 pixels wide or high, whichever is longer. Points have two axes or more.
+/// 1200 pixels wide or high, whichever is longer.
 [[nodiscard]] Canvas draw_map(const MapSubject& subject);
 
 } // namespace kith::cli

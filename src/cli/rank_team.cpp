@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cstring>
 #include <limits>
-#include <numeric>
 #include <sstream>
 
 namespace kith::cli {
@@ -28,13 +27,12 @@ std::int64_t RankTeam::max(std::int64_t value) {
 
 std::vector<std::string> RankTeam::gather(const std::string& mine) {
     const auto lengths = gather_values(std::ssize(mine));
-    std::string all(static_cast<std::size_t>(std::accumulate(lengths.begin(), lengths.end(), std::int64_t{0})), ' ');
-    ranks_.all_gather(std::as_bytes(std::span(mine)), std::as_writable_bytes(std::span(all)), lengths);
+    const std::vector<char> all = gather_all(std::span<const char>(mine));
     std::vector<std::string> texts;
-    std::size_t first = 0;
+    auto next = all.begin();
     for (const std::int64_t each : lengths) {
-        texts.push_back(all.substr(first, static_cast<std::size_t>(each)));
-        first += static_cast<std::size_t>(each);
+        texts.emplace_back(next, next + each);
+        next += each;
     }
     return texts;
 }

@@ -15,6 +15,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <numeric>
 #include <optional>
 #include <span>
 #include <string>
@@ -68,6 +69,14 @@ public:
         std::vector<Value> all(size());
         ranks_.all_gather(std::as_bytes(std::span(&mine, 1)), std::as_writable_bytes(std::span(all)),
                           std::vector<std::int64_t>(all.size(), sizeof(mine)));
+        return all;
+    }
+    /// The values of all ranks, by rank.
+    template <class Value>
+    [[nodiscard]] std::vector<Value> gather_all(std::span<const Value> mine) {
+        std::vector<std::int64_t> bytes = gather_values(std::ssize(std::as_bytes(mine)));
+        std::vector<Value> all(std::accumulate(bytes.begin(), bytes.end(), std::size_t{0}) / sizeof(Value));
+        ranks_.all_gather(std::as_bytes(mine), std::as_writable_bytes(std::span(all)), bytes);
         return all;
     }
     [[nodiscard]] std::int64_t sum(std::int64_t value);

@@ -43,6 +43,26 @@ TEST(ProjectedDensity, MassesWeigh) {
     EXPECT_NEAR(total(density), 10, 0.01);
 }
 
+TEST(ProjectedDensity, DoesNotDependOnTheOrderOfThePoints) {
+    std::mt19937 random(3);
+    std::uniform_real_distribution<double> uniform(0, 1);
+    for (const double scale : {1.0, 1e30, 1e-30}) {
+        std::vector<double> points;
+        std::vector<double> masses;
+        for (int i = 0; i < 5000; ++i) {
+            points.insert(points.end(), {uniform(random), i % 2 == 0 ? 0.5 : uniform(random)});
+            masses.push_back(scale * (uniform(random) + (i == 17 ? 1e6 : 0)));
+        }
+        const Density forth = project(PointsView(points, 2), ScalarsView(masses), unit_square(true), 128, 128);
+        for (int i = 0; i < 2500; ++i) {
+            std::swap_ranges(&points[2 * i], &points[2 * i] + 2, &points[2 * (4999 - i)]);
+            std::swap(masses[i], masses[4999 - i]);
+        }
+        const Density back = project(PointsView(points, 2), ScalarsView(masses), unit_square(true), 128, 128);
+        EXPECT_EQ(forth.values, back.values);
+    }
+}
+
 TEST(ProjectedDensity, PeaksWhereThePointsAre) {
     std::vector<float> points;
     for (int i = 0; i < 100; ++i) {

@@ -97,8 +97,9 @@ TEST(MapView, IsNeverAThreadOrAPoint) {
 TEST(Map, CirclesContinueAcrossPeriodicEdges) {
     const auto points = cloud(1000);
     MapSubject subject;
-    subject.points = PointsView(points, 3);
-    subject.box = Box::periodic(1).with_origin(0, 0).with_origin(1, 0);
+    const MapDensity density =
+        project_map(PointsView(points, 3), std::nullopt, Box::periodic(1).with_origin(0, 0).with_origin(1, 0));
+    subject.points = &density;
     const Catalog none = one_group(0.5, 0.5, 0);
     Catalog empty = none;
     empty.groups = 0;
@@ -114,6 +115,38 @@ TEST(Map, CirclesContinueAcrossPeriodicEdges) {
     EXPECT_GT(differing_pixels(circled, draw_map(subject), 0, 600), 20);
 }
 
+// Ranks share out the points; one of three has none. All get the bits of one process.
+TEST(Map, RanksAddUpTheSameDensity) {
+    std::mt19937 random(7);
+    std::uniform_real_distribution<double> uniform(0, 1);
+    const int count = 2000003; // view and density are found from every second point, and from all
+    std::vector<double> points;
+    std::vector<float> masses;
+    for (int i = 0; i < count; ++i) {
+        const double spread = i % 3 == 0 ? 1 : 0.01;
+        points.insert(points.end(), {spread * uniform(random), spread * uniform(random)});
+        masses.push_back(static_cast<float>(std::pow(10.0, 6 * uniform(random))));
+    }
+    const PointsView all(points, 2);
+    const auto masses_from = [&](std::int64_t first, std::int64_t rows) {
+        return ScalarsView(std::span(masses).subspan(first, rows));
+    };
+    for (const Box& box : {Box{}, Box::periodic(1).with_origin(0, 0).with_origin(1, 0)}) {
+        const MapDensity alone = project_map(all, masses_from(0, count), box);
+        run_ranks(3, [&](Communicator& communicator) {
+            RankTeam team(communicator, 1);
+            const std::int64_t first = team.rank() == 0 ? 0 : 777777;
+            const std::int64_t rows = team.rank() == 0 ? 777777 : team.rank() == 1 ? 0 : count - 777777;
+            const MapDensity joined = project_map(all.subview(first, rows), masses_from(first, rows), box, &team);
+            EXPECT_EQ(joined.view.lower, alone.view.lower);
+            EXPECT_EQ(joined.view.span, alone.view.span);
+            EXPECT_EQ(joined.density.width, alone.density.width);
+            EXPECT_EQ(joined.density.values, alone.density.values);
+            EXPECT_EQ(joined.density.mean, alone.density.mean);
+        });
+    }
+}
+
 TEST(Map, ADenseMiddleIsNotAllWhite) {
     // A disc of surface density 1/r: most points are in a small part of the picture.
     std::mt19937 random(5);
@@ -127,7 +160,8 @@ TEST(Map, ADenseMiddleIsNotAllWhite) {
     Catalog none;
     MapSubject subject;
     subject.groups = &none;
-    subject.points = PointsView(points, 2);
+    const MapDensity density = project_map(PointsView(points, 2), std::nullopt, Box{});
+    subject.points = &density;
     const Canvas map = draw_map(subject);
     int white = 0;
     for (int y = 0; y < map.height(); ++y) {
@@ -144,7 +178,8 @@ TEST(Map, DegenerateSubjectsAreDrawn) {
     subject.groups = &empty;
     for (const std::vector<double>& points :
          {std::vector<double>{}, {1.5, 2.5}, {1.5, 2.5, 1.5, 2.5}, {0, 0, 1e300, 0}, {-1e-300, 1e-300, 1e-300, 0}}) {
-        subject.points = PointsView(points, 2);
+        const MapDensity density = project_map(PointsView(points, 2), std::nullopt, Box{});
+        subject.points = &density;
         const Canvas map = draw_map(subject);
         EXPECT_GE(map.width(), 800);
         EXPECT_LE(map.width(), 1200);
