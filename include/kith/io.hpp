@@ -9,6 +9,7 @@
 
 #include <kith/catalog.hpp>
 #include <kith/catalog_reader.hpp>
+#include <kith/communicator.hpp>
 #include <kith/hierarchy.hpp>
 #include <kith/knn.hpp>
 #include <kith/points.hpp>
@@ -346,8 +347,14 @@ void stream_catalog_hdf5(const std::filesystem::path& path, const Catalog& colum
 /// /Header receives the provenance; an attribute of the same name in the input's header stays, unless kith wrote it.
 /// Returns what was omitted, one human-readable line each. `progress` is called before each dataset.
 ///
+/// Over ranks collective: each passes its part of the catalog and of the snapshot, whose members count the rows of all
+/// parts, in the order of ranks. Each reads and sorts its share of the rows; rank 0 writes the file, the same bytes as
+/// one process, calls `progress` and returns what was omitted. All throw the same error.
+///
 /// Memory: one dataset, a block of 16 MiB of it or one chunk across its rows again, and 8 bytes per row of one type;
-/// for input that is not HDF5, the columns of one type and one of them again. Time: each file is read once, in order.
+/// for input that is not HDF5, the columns of one type and one of them again. Over ranks each needs its share of these
+/// (datasets of variable-length types are sorted by rank 0 alone), and a few blocks. Time: each file is read once, in
+/// order.
 ///
 /// Throws Error(invalid_argument) if the snapshot has no types (arrays, tables, PLY) or names no files, if `path` is
 /// one of these files, or if the catalog is not the snapshot's; Error(file) if a file cannot be read or has changed, or
@@ -355,7 +362,8 @@ void stream_catalog_hdf5(const std::filesystem::path& path, const Catalog& colum
 /// written.
 [[nodiscard]] std::vector<std::string> write_sorted_snapshot(const std::filesystem::path& path, const Catalog& catalog,
                                                              const Snapshot& snapshot, const Provenance& provenance,
-                                                             const Progress& progress = {});
+                                                             const Progress& progress = {},
+                                                             Communicator* ranks = nullptr);
 
 /// Writes Tipsy group files. write_grp: an ASCII count, then label plus one of each particle of the file (0 = in no
 /// group); throws Error(invalid_argument) for a label below -1. write_gtp: a Tipsy snapshot (std) with one star per

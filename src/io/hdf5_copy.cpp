@@ -8,11 +8,6 @@ namespace kith::io::hdf5 {
 
 namespace {
 
-// Strings of fixed length among them; reclaiming these does nothing.
-bool may_point_to_memory(hid_t type) {
-    return H5Tdetect_class(type, H5T_VLEN) > 0 || H5Tdetect_class(type, H5T_STRING) > 0;
-}
-
 std::string target_of_soft_link(hid_t group, const std::string& name, std::size_t length, const std::string& file) {
     std::string target(length, '\0');
     check(H5Lget_val(group, name.c_str(), target.data(), target.size(), H5P_DEFAULT), file,
@@ -42,6 +37,11 @@ void copy_attribute(const Attribute& from, const std::string& name, hid_t to, co
 
 bool holds_references(hid_t type) {
     return H5Tdetect_class(type, H5T_REFERENCE) > 0;
+}
+
+// Strings of fixed length among them; reclaiming these does nothing.
+bool may_point_to_memory(hid_t type) {
+    return H5Tdetect_class(type, H5T_VLEN) > 0 || H5Tdetect_class(type, H5T_STRING) > 0;
 }
 
 Values::Values(const Type& type, const Space& space, std::int64_t rows, std::int64_t row_bytes, const std::string& what)

@@ -25,6 +25,9 @@ namespace kith::io::hdf5 {
 /// Whether values of the type refer to objects of the file that they are in.
 [[nodiscard]] bool holds_references(hid_t type);
 
+/// Whether values of the type may point to memory beside them: of variable length, or text of any.
+[[nodiscard]] bool may_point_to_memory(hid_t type);
+
 class Copier {
 public:
     /// Copies a dataset to `path` and returns true; or returns false, and it is copied as it is.

@@ -61,11 +61,20 @@ Handle<H5Dclose> OutputFile::write(const std::string& dataset, const NumberType&
     return made;
 }
 
+void OutputFile::write_rows(hid_t dataset, const std::string& path, hid_t memory_type, std::int64_t first,
+                            std::int64_t rows, const void* values) const {
+    const std::string what = message("dataset ", path, " could not be written");
+    const Space place(check(H5Dget_space(dataset), name(), what));
+    const Space memory = select_rows(place, first, rows, name(), what);
+    const herr_t status = H5Dwrite(dataset, memory_type, memory.get(), place.get(), H5P_DEFAULT, values);
+    require_written();
+    check(status, name(), what);
+}
+
 void OutputFile::write_stream(const std::string& dataset, const NumberType& type, std::int64_t rows,
                               std::int64_t columns, const std::string& description,
                               const std::function<void(std::span<std::byte>)>& fill) const {
     const Handle<H5Dclose> made = make_dataset(dataset, type.stored, rows, columns, description);
-    const std::string what = message("dataset ", dataset, " could not be written");
     constexpr std::int64_t block_bytes = 1 << 24;
     const std::int64_t row_bytes =
         std::max<std::int64_t>(1, columns) * static_cast<std::int64_t>(H5Tget_size(type.memory));
@@ -74,10 +83,7 @@ void OutputFile::write_stream(const std::string& dataset, const NumberType& type
     for (std::int64_t first = 0; first < rows; first += block_rows) {
         const std::int64_t count = std::min(block_rows, rows - first);
         fill(std::span(block).first(count * row_bytes));
-        const Space place(check(H5Dget_space(made.get()), name(), what));
-        const Space memory = select_rows(place, first, count, name(), what);
-        check(H5Dwrite(made.get(), type.memory, memory.get(), place.get(), H5P_DEFAULT, block.data()), name(), what);
-        require_written();
+        write_rows(made.get(), dataset, type.memory, first, count, block.data());
     }
 }
 

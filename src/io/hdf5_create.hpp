@@ -54,6 +54,12 @@ public:
     Handle<H5Dclose> write(const std::string& dataset, const NumberType& type, const void* values, std::int64_t rows,
                            std::int64_t columns, const std::string& description = {}) const;
 
+    /// An empty dataset as write() makes it, and rows of one that is open, from `first` on.
+    [[nodiscard]] Handle<H5Dclose> make_dataset(const std::string& dataset, hid_t stored, std::int64_t rows,
+                                                std::int64_t columns, const std::string& description = {}) const;
+    void write_rows(hid_t dataset, const std::string& path, hid_t memory_type, std::int64_t first, std::int64_t rows,
+                    const void* values) const;
+
     /// A dataset as write() makes it, of values that are made block by block: fill(bytes of the block).
     void write_stream(const std::string& dataset, const NumberType& type, std::int64_t rows, std::int64_t columns,
                       const std::string& description,
@@ -91,8 +97,6 @@ public:
     void commit(const Provenance& provenance);
 
 private:
-    [[nodiscard]] Handle<H5Dclose> make_dataset(const std::string& dataset, hid_t stored, std::int64_t rows,
-                                                std::int64_t columns, const std::string& description) const;
     void set_numbers(hid_t object, const std::string& attribute, const NumberType& type, const void* values,
                      std::int64_t count, bool is_scalar) const;
 

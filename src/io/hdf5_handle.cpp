@@ -45,13 +45,23 @@ struct ErrorsCleared {
 
 } // namespace
 
-Session::Session() : lock_(library_lock()) {
+Session::Session() : lock_(library_lock(), std::defer_lock) {
+    begin();
+}
+
+Session::~Session() {
+    end();
+}
+
+void Session::begin() {
+    lock_.lock();
     H5Eget_auto2(H5E_DEFAULT, &printer_, &printer_data_);
     H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
 }
 
-Session::~Session() {
+void Session::end() {
     H5Eset_auto2(H5E_DEFAULT, printer_, printer_data_);
+    lock_.unlock();
 }
 
 void fail(std::string_view file, std::string_view what) {

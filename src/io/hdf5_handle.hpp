@@ -2,7 +2,8 @@
 //
 // A Session is held for the whole of every public call that uses HDF5: the library's usual builds are not safe to call
 // from several threads, and its own error printing is process-wide; the session locks the one and mutes the other, and
-// puts the caller's setting back. Handles close what they own and must be destroyed before the session.
+// puts the caller's setting back. A call pauses its session while it waits for other threads, and keeps its handles.
+// Handles close what they own and must be destroyed before the session.
 #pragma once
 
 #include <kith/points.hpp>
@@ -27,7 +28,21 @@ public:
     Session& operator=(const Session&) = delete;
     ~Session();
 
+    class Pause {
+    public:
+        explicit Pause(Session& session) : session_(session) { session_.end(); }
+        Pause(const Pause&) = delete;
+        Pause& operator=(const Pause&) = delete;
+        ~Pause() { session_.begin(); }
+
+    private:
+        Session& session_;
+    };
+
 private:
+    void begin();
+    void end();
+
     std::unique_lock<std::mutex> lock_;
     H5E_auto2_t printer_ = nullptr;
     void* printer_data_ = nullptr;

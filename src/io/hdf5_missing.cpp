@@ -73,7 +73,7 @@ void stream_catalog_hdf5(const std::filesystem::path& path, const Catalog&, cons
 }
 
 std::vector<std::string> write_sorted_snapshot(const std::filesystem::path& path, const Catalog&, const Snapshot&,
-                                               const Provenance&, const Progress&) {
+                                               const Provenance&, const Progress&, Communicator*) {
     refuse(path);
 }
 

@@ -9,14 +9,13 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <limits>
+#include <optional>
+#include <span>
 
 namespace kith::io::hdf5 {
 
 namespace {
-
-constexpr std::int64_t block_bytes = std::int64_t{1} << 24;
 
 struct Shape {
     std::vector<hsize_t> lengths; ///< empty for scalars
@@ -95,7 +94,7 @@ Handle<H5Dclose> make_like(hid_t dataset, const std::string& path, const Type& t
     PropertyList creation = creation_of(dataset, path, target.name());
     const bool chunked = H5Pget_layout(creation.get()) == H5D_CHUNKED;
     Shape made = shape;
-    made.lengths[0] = order.target.size();
+    made.lengths[0] = static_cast<hsize_t>(order.permutation.rows());
     made.most[0] = shape.most[0] == H5S_UNLIMITED ? H5S_UNLIMITED : made.lengths[0];
     if (chunked) {
         remove_other_filters(creation.get(), what, target.name());
@@ -123,7 +122,7 @@ std::int64_t rows_of_block(const PropertyList& creation, const Shape& shape, std
         H5Pget_chunk(creation.get(), static_cast<int>(lengths.size()), lengths.data());
         chunk = static_cast<std::int64_t>(std::clamp<hsize_t>(lengths[0], 1, shape.lengths[0]));
     }
-    return std::max<std::int64_t>(1, block_bytes / row_bytes / chunk) * chunk;
+    return std::max<std::int64_t>(1, sorting_block_bytes / row_bytes / chunk) * chunk;
 }
 
 // Refuses what would be copied as fill values or cannot be decoded.
@@ -133,26 +132,6 @@ void require_readable(hid_t dataset, const Type& type, const std::string& path, 
     require_all_chunks(dataset, creation, path, file);
     if (H5Dget_storage_size(dataset) > 0) {
         require_filters(creation, H5Tget_size(type.get()), path, file);
-    }
-}
-
-// Puts the rows of a part, which begins at row `first` of the type, where they belong.
-void read_rows(hid_t dataset, const std::string& path, const Type& type, std::int64_t row_bytes, const RowPart& part,
-               const std::int64_t* target, std::byte* out) {
-    const std::string file = part.file.string();
-    const std::string what = message("dataset ", path, " could not be read");
-    const Shape shape = shape_of(dataset, file);
-    const PropertyList creation = creation_of(dataset, path, file);
-    const std::int64_t block_rows = std::min(part.rows, rows_of_block(creation, shape, row_bytes));
-    std::vector<std::byte> block = allocate<std::byte>(block_rows, row_bytes, path);
-    const Space place(check(H5Dget_space(dataset), file, what));
-    for (std::int64_t first = 0; first < part.rows; first += block_rows) {
-        const std::int64_t rows = std::min(block_rows, part.rows - first);
-        const Space memory = select_rows(place, first, rows, file, what);
-        check(H5Dread(dataset, type.get(), memory.get(), place.get(), H5P_DEFAULT, block.data()), file, what);
-        for (std::int64_t row = 0; row < rows; ++row) {
-            std::memcpy(out + target[first + row] * row_bytes, block.data() + row * row_bytes, row_bytes);
-        }
     }
 }
 
@@ -178,6 +157,86 @@ bool is_unwritten(hid_t dataset, const RowOrder& order) {
     return order.parts.size() == 1 && H5Dget_storage_size(dataset) == 0;
 }
 
+/// A column: what its first part tells of all.
+struct ColumnOfRows {
+    ColumnOfRows(hid_t dataset, const std::string& name, const RowOrder& rows)
+        : first(dataset), path(name), order(rows), file(rows.parts.front().file.string()),
+          stored(check(H5Dget_type(dataset), file, message("the type of ", path))),
+          type(check(H5Tcopy(stored.get()), file, message("the type of ", path))) {
+        require_readable(dataset, type, path, file);
+        shape = shape_of(dataset, file);
+        row_bytes = bytes_of_row(shape, type.get(), path, file);
+    }
+
+    [[nodiscard]] bool has_values() const { return row_bytes > 0 && !is_unwritten(first, order); }
+
+    hid_t first;
+    std::string path;
+    const RowOrder& order;
+    std::string file;
+    Type stored;
+    Type type; ///< without a name in the input
+    Shape shape;
+    std::int64_t row_bytes = 0;
+};
+
+/// Reads the rows of a range block by block.
+class RowReader {
+public:
+    RowReader(const ColumnOfRows& column, const RowRange& range) : column_(column), range_(range), row_(range.begin) {}
+
+    /// The next block; empty after the last one.
+    std::span<const std::byte> next() {
+        while (row_ < range_.end && row_ >= part_begin_ + part().rows) {
+            part_begin_ += part().rows;
+            ++part_;
+            other_ = {};
+            file_ = {};
+        }
+        if (row_ >= range_.end) {
+            return {};
+        }
+        const std::string name = part().file.string();
+        const std::string what = message("dataset ", column_.path, " could not be read");
+        const hid_t dataset = opened();
+        const PropertyList creation = creation_of(dataset, column_.path, name);
+        const std::int64_t whole = rows_of_block(creation, shape_of(dataset, name), column_.row_bytes);
+        const std::int64_t first = row_ - part_begin_;
+        const std::int64_t end = std::min(part().rows, range_.end - part_begin_);
+        const std::int64_t rows = std::min(end - first, whole - first % whole);
+        if (rows * column_.row_bytes > std::ssize(block_)) {
+            block_ = allocate<std::byte>(std::min(end - first, whole), column_.row_bytes, column_.path);
+        }
+        const Space place(check(H5Dget_space(dataset), name, what));
+        const Space memory = select_rows(place, first, rows, name, what);
+        check(H5Dread(dataset, column_.type.get(), memory.get(), place.get(), H5P_DEFAULT, block_.data()), name, what);
+        row_ += rows;
+        return std::span(block_).first(rows * column_.row_bytes);
+    }
+
+private:
+    [[nodiscard]] const RowPart& part() const { return column_.order.parts[part_]; }
+    [[nodiscard]] hid_t opened() {
+        if (part_ == 0) {
+            return column_.first;
+        }
+        if (other_.get() < 0) {
+            file_ = open_file(part().file);
+            other_ = open_part(file_, column_.path, column_.type, column_.shape, column_.order, part());
+        }
+        return other_.get();
+    }
+
+    const ColumnOfRows& column_;
+    RowRange range_;
+    std::int64_t row_;
+    std::size_t part_ = 0;
+    std::int64_t part_begin_ = 0; ///< its first row
+    File file_;                   ///< of a part that is not the first
+    Handle<H5Dclose> other_;
+    std::vector<std::byte> block_;
+};
+
 } // namespace
 
 bool is_per_row(hid_t dataset, const RowOrder& order) {
@@ -185,32 +244,51 @@ bool is_per_row(hid_t dataset, const RowOrder& order) {
     return !shape.lengths.empty() && shape.lengths[0] == static_cast<hsize_t>(order.parts.front().rows);
 }
 
-Handle<H5Dclose> copy_rows(hid_t dataset, const std::string& path, const RowOrder& order, const OutputFile& target) {
-    const std::string file = order.parts.front().file.string();
-    const Type stored(check(H5Dget_type(dataset), file, message("the type of ", path)));
-    const Type type(check(H5Tcopy(stored.get()), file, message("the type of ", path))); // without a name in the input
-    require_readable(dataset, type, path, file);
-    const Shape shape = shape_of(dataset, file);
-    const std::int64_t row_bytes = bytes_of_row(shape, type.get(), path, file);
-    Handle<H5Dclose> made = make_like(dataset, path, type, shape, order, target);
-    if (row_bytes == 0 || is_unwritten(dataset, order)) {
+Handle<H5Dclose> copy_rows(Ranks& ranks, hid_t dataset, const std::string& path, const RowOrder& order,
+                           const OutputFile* target) {
+    File first_file;
+    Handle<H5Dclose> opened;
+    std::optional<ColumnOfRows> column;
+    Handle<H5Dclose> made;
+    ranks.agreed([&] {
+        if (dataset < 0) {
+            const std::string file = order.parts.front().file.string();
+            first_file = open_file(order.parts.front().file);
+            opened = Handle<H5Dclose>(check(H5Dopen2(first_file.get(), path.c_str(), H5P_DEFAULT), file,
+                                            message("dataset ", path, " could not be opened")));
+        }
+        column.emplace(dataset < 0 ? opened.get() : dataset, path, order);
+        if (target != nullptr) {
+            made = make_like(column->first, path, column->type, column->shape, order, *target);
+        }
+    });
+    if (!column->has_values()) {
         return made;
     }
+    const bool is_for_first = ranks.size() > 1 && may_point_to_memory(column->type.get());
+    const Permutation permutation = is_for_first ? on_first_rank(ranks, order.permutation) : Permutation();
+    const Permutation& used = is_for_first ? permutation : order.permutation;
+    const RowRange own = used.of(ranks.rank());
 
-    const Space all(check(H5Dget_space(made.get()), target.name(), message("the shape of ", path)));
-    Values values(type, all, std::ssize(order.target), row_bytes, path);
-    read_rows(dataset, path, type, row_bytes, order.parts.front(), order.target.data(), values.data());
-    std::int64_t first = order.parts.front().rows;
-    for (std::size_t i = 1; i < order.parts.size(); ++i) {
-        const RowPart& part = order.parts[i];
-        const File opened = open_file(part.file);
-        const Handle<H5Dclose> other = open_part(opened, path, type, shape, order, part);
-        read_rows(other.get(), path, type, row_bytes, part, order.target.data() + first, values.data());
-        first += part.rows;
-    }
-    const herr_t status = H5Dwrite(made.get(), type.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data());
-    target.require_written();
-    check(status, target.name(), message("dataset ", path, " could not be written"));
+    std::optional<Space> all;
+    std::optional<Values> values;
+    std::int64_t block_rows = 0;
+    ranks.agreed([&] {
+        Shape sorted = column->shape;
+        sorted.lengths[0] = static_cast<hsize_t>(own.count());
+        all.emplace(check(H5Screate_simple(static_cast<int>(sorted.lengths.size()), sorted.lengths.data(), nullptr),
+                          column->file, message("the shape of ", path)));
+        values.emplace(column->type, *all, own.count(), column->row_bytes, path);
+        sorted.lengths[0] = static_cast<hsize_t>(used.rows());
+        block_rows = rows_of_block(creation_of(column->first, path, column->file), sorted, column->row_bytes);
+    });
+    RowReader reader(*column, own);
+    sort_rows(
+        ranks, used, column->row_bytes, [&] { return reader.next(); }, values->data());
+    write_sorted_rows(ranks, used, column->row_bytes, values->data(), block_rows,
+                      [&](std::int64_t first, std::int64_t rows, const std::byte* bytes) {
+                          target->write_rows(made.get(), path, column->type.get(), first, rows, bytes);
+                      });
     return made;
 }
 

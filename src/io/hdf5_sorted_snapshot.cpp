@@ -5,6 +5,9 @@
 // counts become those of one file. What says at which rows of the old file particles lie would be wrong and is left
 // out: SWIFT's /Cells, EAGLE's /HashTable. Inputs of other formats are written from the columns that their readers give
 // (hdf5_sorted_columns.cpp).
+//
+// Over ranks, rank 0 walks the input and writes; before it copies a type or a column it tells the others, which then
+// read and sort their rows of it.
 #include "io/hdf5_sorted_snapshot.hpp"
 
 #include "io/hdf5_copy.hpp"
@@ -111,13 +114,57 @@ std::vector<SurveyedFile> survey(const SnapshotHeader& header) {
     return files;
 }
 
+/// The particles of each type in each file, of one file after the other.
+std::vector<std::int64_t> counts_of(const std::vector<SurveyedFile>& files) {
+    std::vector<std::int64_t> counts;
+    for (const SurveyedFile& file : files) {
+        counts.insert(counts.end(), file.counts.begin(), file.counts.end());
+    }
+    return counts;
+}
+
+/// What is sorted, on each rank.
+struct SortedInput {
+    hdf5::Ranks& ranks;
+    const Catalog& catalog;
+    const Snapshot& snapshot;
+    std::vector<std::int64_t> counts; ///< files x types
+
+    [[nodiscard]] hdf5::RowOrder order(std::size_t type) const {
+        hdf5::RowOrder order;
+        for (std::size_t file = 0; file < snapshot.header.files.size(); ++file) {
+            if (const std::int64_t rows = counts[file * max_types + type]; rows > 0) {
+                order.parts.push_back({snapshot.header.files[file], rows});
+            }
+        }
+        order.permutation = sorted_rows(ranks, catalog, snapshot, type);
+        return order;
+    }
+};
+
+/// On other ranks than 0: does what rank 0 tells, which copies the group of a type, then its columns.
+void follow(const SortedInput& input) {
+    hdf5::RowOrder order;
+    for (std::string path = input.ranks.told(); !path.empty(); path = input.ranks.told()) {
+        std::size_t type = 0;
+        while (type < max_types && path != hdf5::group_name(type)) {
+            ++type;
+        }
+        if (type < max_types) {
+            order = input.order(type);
+        } else {
+            static_cast<void>(hdf5::copy_rows(input.ranks, H5I_INVALID_HID, path, order, nullptr));
+        }
+    }
+}
+
 /// One HDF5 snapshot, in order, to one file.
 class SortedCopy {
 public:
-    SortedCopy(const hdf5::OutputFile& target, const Catalog& catalog, const Snapshot& snapshot,
+    SortedCopy(const hdf5::OutputFile& target, const SortedInput& input, const std::vector<SurveyedFile>& files,
                const Progress& progress)
-        : target_(target), catalog_(catalog), snapshot_(snapshot), files_(survey(snapshot.header)),
-          steps_(progress, snapshot.header.counts),
+        : target_(target), input_(input), snapshot_(input.snapshot), files_(files),
+          steps_(progress, input.snapshot.header.counts),
           copier_(target, [this](hid_t dataset, const std::string& path) { return copy_in_order(dataset, path); }) {}
 
     std::vector<std::string> run();
@@ -130,9 +177,9 @@ private:
     [[nodiscard]] std::string name_of_first_part() const { return order_.parts.front().file.filename().string(); }
 
     const hdf5::OutputFile& target_;
-    const Catalog& catalog_;
+    const SortedInput& input_;
     const Snapshot& snapshot_;
-    std::vector<SurveyedFile> files_;
+    const std::vector<SurveyedFile>& files_;
     MassTable mass_table_{};
     Steps steps_;
     hdf5::Copier copier_;
@@ -155,7 +202,7 @@ std::set<std::string> names_below(const hdf5::File& file, const std::string& gro
 void SortedCopy::collect_differences(std::size_t type, const hdf5::File& first) {
     const std::string group = hdf5::group_name(type);
     const std::set<std::string> names = names_below(first, group, order_.parts.front().file.string());
-    steps_.begin_type(std::ssize(order_.target), names.size());
+    steps_.begin_type(order_.permutation.rows(), names.size());
     incomplete_.clear();
     for (std::size_t i = 1; i < order_.parts.size(); ++i) {
         const std::filesystem::path& file = order_.parts[i].file;
@@ -193,24 +240,20 @@ bool SortedCopy::copy_in_order(hid_t dataset, const std::string& path) {
         left_out_.push_back(message(path, " refers to objects of its own file and is left out of the sorted snapshot"));
         return true;
     }
-    const auto made = hdf5::copy_rows(dataset, path, order_, target_);
+    input_.ranks.tell(path);
+    const auto made = hdf5::copy_rows(input_.ranks, dataset, path, order_, &target_);
     copier_.copy_attributes(dataset, made.get(), order_.parts.front().file.string());
     return true;
 }
 
 void SortedCopy::copy_type(std::size_t type) {
-    order_ = {};
-    for (const SurveyedFile& file : files_) {
-        if (file.counts[type] > 0) {
-            mass_table_[type] = order_.parts.empty() ? file.mass_table[type] : mass_table_[type];
-            order_.parts.push_back({file.path, file.counts[type]});
-        }
-    }
-    if (order_.parts.empty()) {
+    if (snapshot_.header.counts[type] == 0) {
         return;
     }
-    order_.target = sorted_rows(catalog_, snapshot_, type);
+    input_.ranks.tell(hdf5::group_name(type));
+    order_ = input_.order(type);
     const std::filesystem::path& path = order_.parts.front().file;
+    mass_table_[type] = std::ranges::find(files_, path, &SurveyedFile::path)->mass_table[type];
     hdf5::File other;
     if (path != files_.front().path) {
         other = hdf5::open_file(path);
@@ -272,20 +315,51 @@ void require_same_counts(const TypeCounts& found, const SnapshotHeader& header) 
     }
 }
 
+namespace {
+
+std::vector<std::string> write_sorted_copy(hdf5::Ranks& ranks, const std::filesystem::path& path,
+                                           const Catalog& catalog, const Snapshot& snapshot,
+                                           const Provenance& provenance, const Progress& progress) {
+    SortedInput input{ranks, catalog, snapshot, {}};
+    std::vector<SurveyedFile> files;
+    ranks.agreed([&] {
+        if (ranks.is_first()) {
+            files = survey(snapshot.header);
+            input.counts = counts_of(files);
+        } else {
+            input.counts.assign(snapshot.header.files.size() * max_types, 0);
+        }
+    });
+    ranks.maximize(input.counts);
+    if (!ranks.is_first()) {
+        follow(input);
+        return {};
+    }
+    std::vector<std::string> left_out;
+    ranks.lead([&] {
+        hdf5::OutputFile file(path);
+        left_out = SortedCopy(file, input, files, progress).run();
+        hdf5::write_provenance_of_copy(file, provenance);
+        file.commit();
+        ranks.tell("");
+    });
+    return left_out;
+}
+
+} // namespace
+
 std::vector<std::string> write_sorted_snapshot(const std::filesystem::path& path, const Catalog& catalog,
                                                const Snapshot& snapshot, const Provenance& provenance,
-                                               const Progress& progress) {
-    require_sortable(path, snapshot.header);
-    const Reader& reader = reader_of(snapshot.header.files.front());
-    if (&reader != &hdf5_reader) {
-        return write_sorted_columns(path, reader, catalog, snapshot, provenance, progress);
-    }
-    const hdf5::Session session;
-    hdf5::OutputFile file(path);
-    std::vector<std::string> left_out = SortedCopy(file, catalog, snapshot, progress).run();
-    hdf5::write_provenance_of_copy(file, provenance);
-    file.commit();
-    return left_out;
+                                               const Progress& progress, Communicator* communicator) {
+    return hdf5::on_all_ranks(communicator, [&](hdf5::Ranks& ranks) {
+        bool is_hdf5 = false;
+        ranks.agreed([&] {
+            require_sortable(path, snapshot.header);
+            is_hdf5 = &reader_of(snapshot.header.files.front()) == &hdf5_reader;
+        });
+        return is_hdf5 ? write_sorted_copy(ranks, path, catalog, snapshot, provenance, progress)
+                       : write_sorted_columns(ranks, path, catalog, snapshot, provenance, progress);
+    });
 }
 
 } // namespace kith::io

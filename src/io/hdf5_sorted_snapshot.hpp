@@ -2,8 +2,8 @@
 #pragma once
 
 #include "io/hdf5_create.hpp"
+#include "io/hdf5_ranks.hpp"
 #include "io/particle_source.hpp"
-#include "io/reader.hpp"
 
 #include <kith/io.hpp>
 
@@ -39,8 +39,8 @@ void report_sorting(const Progress& progress, double share);
 /// Throws Error(file) if a file no longer has the particles that the snapshot had when it was read.
 void require_same_counts(const TypeCounts& found, const SnapshotHeader& header);
 
-/// write_sorted_snapshot() for inputs that `reader` reads and that are not HDF5.
-[[nodiscard]] std::vector<std::string> write_sorted_columns(const std::filesystem::path& path, const Reader& reader,
+/// write_sorted_snapshot() for inputs that are not HDF5. Over ranks collective.
+[[nodiscard]] std::vector<std::string> write_sorted_columns(hdf5::Ranks& ranks, const std::filesystem::path& path,
                                                             const Catalog& catalog, const Snapshot& snapshot,
                                                             const Provenance& provenance, const Progress& progress);
 

@@ -1,4 +1,4 @@
-// Sorted snapshots that cannot be written: what is refused, and that nothing is left behind.
+// Sorted snapshots that cannot be written: what is refused, over ranks by all of them, and that nothing is left behind.
 #include "io/file_length_limit.hpp"
 #include "io/hdf5_sorted_files.hpp"
 
@@ -19,7 +19,16 @@ protected:
     [[nodiscard]] std::filesystem::path input() const { return folder_ / "in.hdf5"; }
     [[nodiscard]] std::filesystem::path output() const { return folder_ / "out.hdf5"; }
     static void sort(const std::filesystem::path& to, const Catalog& catalog, const io::Snapshot& snapshot) {
-        static_cast<void>(io::write_sorted_snapshot(to, catalog, snapshot, sorted_provenance));
+        try {
+            static_cast<void>(io::write_sorted_snapshot(to, catalog, snapshot, sorted_provenance));
+        } catch (const Error& alone) {
+            for (const int ranks : {2, 3}) {
+                expect_error(alone.kind(), {alone.what()}, [&] {
+                    static_cast<void>(write_sorted_over(ranks, to, catalog, snapshot, sorted_provenance));
+                });
+            }
+            throw;
+        }
     }
     /// The input, read and grouped now, cannot be written.
     void refused(ErrorKind kind, std::initializer_list<std::string_view> words) const {
@@ -184,6 +193,14 @@ TEST_F(SortedFailure, TheCallerCanStopIt) {
             io::write_sorted_snapshot(output(), groups_of(snapshot, {{12}}), snapshot, sorted_provenance, stop_at(3)));
     });
     EXPECT_EQ(calls, 3);
+    EXPECT_EQ(folder_.entries(), 1U);
+    last = -1;
+    calls = 0;
+    expect_error(ErrorKind::canceled, {"sorted snapshot"}, [&] {
+        static_cast<void>(
+            write_sorted_over(3, output(), groups_of(snapshot, {{12}}), snapshot, sorted_provenance, stop_at(3)));
+    });
+    EXPECT_EQ(calls, 3); // rank 0 alone says how far it is
     EXPECT_EQ(folder_.entries(), 1U);
 }
 

@@ -4,6 +4,10 @@
 #include "io/files.hpp"
 #include "io/hdf5_files.hpp"
 
+#include <kith/communicator.hpp>
+
+#include <algorithm>
+#include <exception>
 #include <map>
 
 namespace kith::test {
@@ -60,6 +64,66 @@ inline Catalog groups_of(const io::Snapshot& snapshot, const std::vector<std::ve
         catalog.count.push_back(static_cast<std::int64_t>(groups[group].size()));
     }
     return catalog;
+}
+
+/// The part of a rank: groups are shared out evenly, and rows so that the second of several ranks has none.
+struct SortedPart {
+    SortedPart(const Catalog& all, const io::Snapshot& whole, int rank, int ranks) {
+        const auto sub = [](const auto& values, std::int64_t begin, std::int64_t end) {
+            const std::int64_t size = std::ssize(values);
+            return std::vector(values.begin() + std::min(begin, size), values.begin() + std::min(end, size));
+        };
+        const auto rows_before = [&](int to) {
+            return to == 0 ? 0 : to == ranks ? std::ssize(whole.file_rows) : std::ssize(whole.file_rows) * 2 / 5;
+        };
+        snapshot.header = whole.header;
+        snapshot.file_rows = sub(whole.file_rows, rows_before(rank), rows_before(rank + 1));
+
+        const std::int64_t first = all.groups * rank / ranks;
+        const std::int64_t last = all.groups * (rank + 1) / ranks;
+        const auto members_before = [&](std::int64_t group) {
+            return group < all.groups ? all.offset[static_cast<std::size_t>(group)] : all.member_array.size();
+        };
+        catalog.groups = last - first;
+        catalog.dimension = all.dimension;
+        catalog.count_by_type = sub(all.count_by_type, max_types * first, max_types * last);
+        catalog.first_member = members_before(first);
+        for (std::int64_t i = members_before(first); i < members_before(last); ++i) {
+            catalog.member_array.vector<std::int64_t>().push_back(all.member_array[i]);
+        }
+    }
+    Catalog catalog;
+    io::Snapshot snapshot;
+};
+
+/// write_sorted_snapshot() over threads. Errors must be those of all ranks, and are rethrown.
+inline std::vector<std::string> write_sorted_over(int ranks, const std::filesystem::path& path, const Catalog& catalog,
+                                                  const io::Snapshot& snapshot, const io::Provenance& provenance,
+                                                  const Progress& progress = {}) {
+    std::vector<std::string> left_out;
+    std::vector<std::string> errors(ranks);
+    std::exception_ptr failure;
+    run_ranks(ranks, [&](Communicator& communicator) {
+        const int rank = communicator.rank();
+        const SortedPart part(catalog, snapshot, rank, ranks);
+        try {
+            const auto lines =
+                io::write_sorted_snapshot(path, part.catalog, part.snapshot, provenance, progress, &communicator);
+            if (rank == 0) {
+                left_out = lines;
+            }
+        } catch (const Error& error) {
+            errors[static_cast<std::size_t>(rank)] = error.what();
+            if (rank == 0) {
+                failure = std::current_exception();
+            }
+        }
+    });
+    EXPECT_EQ(errors, std::vector<std::string>(errors.size(), errors.front()));
+    if (failure) {
+        std::rethrow_exception(failure);
+    }
+    return left_out;
 }
 
 /// The bytes of every row as stored, by the id of its particle.
