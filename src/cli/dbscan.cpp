@@ -28,7 +28,7 @@ void write(const Arguments& arguments, const SnapshotRun& run, const DbscanResul
            const Invocation& invocation) {
     const std::filesystem::path target = run.outputs.staged(arguments.output);
     const std::span<const std::int32_t> all = found.labels();
-    const FileRows rows = file_rows_of(nullptr, run.snapshot.header, run.snapshot.file_rows);
+    const FileRows rows = file_rows_of(nullptr, run.snapshot);
     RankFunnel funnel(nullptr, {by_file_row(rows, std::int32_t{-1}, [&](std::size_t i) { return all[i]; }),
                                 by_file_row(rows, std::uint8_t{0}, [&](std::size_t i) { return found.is_core[i]; })});
     const io::NumberSource labels{rows.end, [&](std::span<std::byte> block) { funnel.take(block); }};

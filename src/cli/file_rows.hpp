@@ -21,9 +21,10 @@ struct FileRows {
 };
 
 /// From the first point of this rank (of the first rank, from row 0) to that of the next one. Collective.
-[[nodiscard]] inline FileRows file_rows_of(RankTeam* ranks, const io::SnapshotHeader& header,
-                                           std::span<const std::int64_t> of_points) {
-    const std::int64_t all = std::accumulate(header.counts.begin(), header.counts.end(), std::int64_t{0});
+[[nodiscard]] inline FileRows file_rows_of(RankTeam* ranks, const io::Snapshot& snapshot) {
+    const auto& counts = snapshot.header.counts;
+    const std::int64_t all = std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
+    const std::span<const std::int64_t> of_points = snapshot.file_rows;
     FileRows rows{0, all, of_points};
     if (ranks != nullptr) {
         const std::vector<std::int64_t> firsts = ranks->gather_values(of_points.empty() ? all : of_points.front());

@@ -113,7 +113,7 @@ void execute(FofArguments& arguments, const Invocation& invocation) {
         require_axes_for_gtp(arguments);
         require_types_for_sorting(arguments);
     });
-    run.read({.types = arguments.types, .columns = arguments.columns}, needs_all_rows(arguments));
+    run.read({.types = arguments.types, .columns = arguments.columns});
     if (arguments.min_overdensity) {
         arguments.linking_length = LinkingLength::overdensity(*arguments.min_overdensity, run.positions().columns);
     }
@@ -128,12 +128,8 @@ void execute(FofArguments& arguments, const Invocation& invocation) {
     describe_groups(arguments, run, execution);
     project_points(arguments, run);
     RankFunnel funnel(run.ranks(), arrays_of_outputs(arguments, run));
-    run.write(
-        [&] {
-            write_outputs(arguments, run, invocation, funnel);
-            write_sorted(arguments, run, invocation, execution.progress);
-        },
-        &funnel);
+    run.write([&] { write_outputs(arguments, run, invocation, funnel); }, &funnel,
+              [&] { write_sorted(arguments, run, invocation, execution.progress); });
     run.report(json_of(arguments, run), [&] { print_groups(arguments, run); });
 }
 

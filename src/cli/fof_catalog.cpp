@@ -46,32 +46,21 @@ Catalog columns_of_all(const FofRun& run) {
     return all;
 }
 
-/// Where the members of this rank's part are in the file, from the ranks that read them; on rank 0, where they are in
-/// the snapshot if that is to be sorted.
-void gather_members(const FofArguments& arguments, FofRun& run) {
+/// Where the members of this rank's part are in the file, and their ids, from the ranks that read them.
+void gather_members(FofRun& run) {
     RankTeam& ranks = *run.ranks();
     const std::span<const std::int64_t> indices = run.part.members64();
-    const auto ids = std::span(run.snapshot.ids).first(run.snapshot.ids.empty() ? 0 : run.points().count());
     std::vector<GatherColumn> columns;
     ranks.agreed([&] {
         run.member_rows.resize(indices.size());
         run.member_ids.resize(run.has_ids ? indices.size() : 0);
-        columns.emplace_back(run.file_rows(), run.member_rows);
+        columns.emplace_back(run.snapshot.file_rows, run.member_rows);
         if (run.has_ids) {
-            columns.emplace_back(ids, run.member_ids);
+            columns.emplace_back(run.snapshot.ids, run.member_ids);
         }
     });
     run.add_traffic(
         Distribution{.traffic = RankTeam::collective([&] { return gather(ranks.communicator(), indices, columns); })});
-    if (!arguments.sorted_snapshot.empty()) {
-        RankFunnel funnel(&ranks, {array_of(std::as_bytes(indices))});
-        if (ranks.is_first()) {
-            std::vector<std::int64_t>& all = run.catalog.member_array.vector<std::int64_t>();
-            all.resize(run.grouped(arguments));
-            funnel.take(std::as_writable_bytes(std::span(all)));
-        }
-        funnel.finish();
-    }
 }
 
 void warn_of_ambiguous(FofRun& run) {
@@ -107,7 +96,7 @@ void describe_groups(const FofArguments& arguments, FofRun& run, const Execution
     if (run.ranks() != nullptr) {
         run.part = std::exchange(run.catalog, {});
         run.catalog = columns_of_all(run);
-        gather_members(arguments, run);
+        gather_members(run);
     }
     warn_of_ambiguous(run);
 }

@@ -118,9 +118,8 @@ void project_points(const FofArguments& arguments, FofRun& run) {
     if (!arguments.map.empty()) {
         run.bar.announce("drawing the map");
         const Particles particles = particles_of(run);
-        run.clock.time("map", [&] {
-            run.map = project_map(particles.positions, particles.masses, run.box.box, run.ranks());
-        });
+        run.clock.time("map",
+                       [&] { run.map = project_map(particles.positions, particles.masses, run.box.box, run.ranks()); });
     }
 }
 
@@ -136,7 +135,7 @@ std::vector<RankArray> arrays_of_outputs(const FofArguments& arguments, const Fo
     if (run.has_ids) {
         add_members(run.snapshot.ids, run.member_ids);
     }
-    const FileRows rows = file_rows_of(run.ranks(), run.snapshot.header, run.file_rows());
+    const FileRows rows = file_rows_of(run.ranks(), run.snapshot);
     for (const std::string& file : {arguments.labels, arguments.grp}) {
         if (!file.empty()) {
             arrays.push_back(labels_by_row(run.groups.label_array, run.listed(arguments), rows));
@@ -186,8 +185,10 @@ void write_sorted(const FofArguments& arguments, FofRun& run, const Invocation& 
         return;
     }
     const std::vector<std::string> left_out = run.clock.time("write", [&] {
-        return io::write_sorted_snapshot(run.outputs.staged(arguments.sorted_snapshot), run.catalog, run.snapshot,
-                                         provenance(arguments, run, invocation), progress);
+        RankTeam* const ranks = run.ranks();
+        return io::write_sorted_snapshot(
+            run.outputs.staged(arguments.sorted_snapshot), ranks != nullptr ? run.part : run.catalog, run.snapshot,
+            provenance(arguments, run, invocation), progress, ranks != nullptr ? &ranks->communicator() : nullptr);
     });
     run.warnings.insert(run.warnings.end(), left_out.begin(), left_out.end());
 }

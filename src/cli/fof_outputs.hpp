@@ -12,13 +12,13 @@ void plan_outputs(OutputFiles& outputs, const FofArguments& arguments);
 
 /// The points of the picture, if it was asked for. Collective.
 void project_points(const FofArguments& arguments, FofRun& run);
-/// What write_outputs() takes from all ranks, in the order in which it writes: rows of the members in the file and their
+/// What write_outputs() takes from all ranks, in the order in which it writes: rows of the members in the file, their
 /// ids, then the labels for each file of them. The run must outlive it. Collective.
 [[nodiscard]] std::vector<RankArray> arrays_of_outputs(const FofArguments& arguments, const FofRun& run);
 
 /// All but the sorted snapshot.
 void write_outputs(const FofArguments& arguments, FofRun& run, const Invocation& invocation, RankFunnel& funnel);
-/// The snapshot in group order, if it was asked for.
+/// The snapshot in group order, if it was asked for. Collective.
 void write_sorted(const FofArguments& arguments, FofRun& run, const Invocation& invocation, const Progress& progress);
 
 } // namespace kith::cli

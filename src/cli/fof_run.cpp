@@ -3,40 +3,22 @@
 #include "cli/linking.hpp"
 #include "cli/peculiar_velocities.hpp"
 
-#include <cstddef>
-#include <span>
 #include <variant>
 
 namespace kith::cli {
 
-namespace {
-
-/// Of the first rows.
-std::optional<ScalarsView> masses_of(const io::Snapshot& snapshot, std::int64_t rows) {
-    if (!snapshot.masses) {
-        return std::nullopt;
-    }
-    return std::visit([&](const auto& masses) { return ScalarsView(std::span(masses).first(rows)); },
-                      snapshot.masses->values);
-}
-
-} // namespace
-
-std::optional<ScalarsView> masses_of(const io::Snapshot& snapshot) {
-    return masses_of(snapshot, snapshot.positions.rows());
-}
-
 Particles particles_of(const FofRun& run) {
     const io::Snapshot& snapshot = run.snapshot;
     Particles particles;
-    particles.positions = run.points();
-    const std::int64_t rows = particles.positions.count();
+    particles.positions = snapshot.positions.view();
     if (snapshot.velocities) {
-        particles.velocities = snapshot.velocities->view().subview(0, rows);
+        particles.velocities = snapshot.velocities->view();
     }
-    particles.masses = masses_of(snapshot, rows);
+    if (snapshot.masses) {
+        particles.masses = std::visit([](const auto& masses) { return ScalarsView(masses); }, snapshot.masses->values);
+    }
     particles.uniform_mass = snapshot.uniform_mass.value_or(1);
-    particles.types = std::span(snapshot.types).first(snapshot.types.empty() ? 0 : rows);
+    particles.types = snapshot.types;
     return particles;
 }
 

@@ -39,15 +39,8 @@ struct FofRun : SnapshotRun {
     }
 };
 
-/// Whether rank 0 must hold the rows of all ranks, for an output that is not made from shares.
-[[nodiscard]] inline bool needs_all_rows(const FofArguments& arguments) {
-    return !arguments.sorted_snapshot.empty();
-}
-
 /// The particles of this rank's share.
 [[nodiscard]] Particles particles_of(const FofRun& run);
-
-[[nodiscard]] std::optional<ScalarsView> masses_of(const io::Snapshot& snapshot);
 
 /// The linking length, as the type of the positions has it.
 [[nodiscard]] std::string linking_length_of(const FofRun& run);

@@ -76,7 +76,7 @@ void write_output(const Arguments& arguments, SnapshotRun& run, const FofLadder&
     if (arguments.writes_labels) {
         labels = [&](std::int64_t level) {
             const IndexArray of_points = ladder.labels(level, execution);
-            const FileRows rows = file_rows_of(nullptr, run.snapshot.header, run.snapshot.file_rows);
+            const FileRows rows = file_rows_of(nullptr, run.snapshot);
             std::vector<std::int32_t> by_row(rows.end);
             labels_by_row(of_points, std::ssize(ladder.levels()[level].sizes), rows)
                 .next(std::as_writable_bytes(std::span(by_row)));

@@ -31,8 +31,8 @@ void add_mass_warning(std::vector<std::string>& warnings, bool is_relative, cons
 /// "0.2 mean separations, in the volume 1 of the box".
 [[nodiscard]] std::string describe_relative(std::string_view b, double volume, VolumeKind kind);
 
-/// One label (int32) per row of the file: -1 for rows that were not selected and for labels from `listed` on. The labels
-/// must outlive it.
+/// One label (int32) per row of the file: -1 for rows that were not selected and for labels from `listed` on. The
+/// labels must outlive it.
 [[nodiscard]] RankArray labels_by_row(const IndexArray& labels, std::int64_t listed, const FileRows& rows);
 
 } // namespace kith::cli

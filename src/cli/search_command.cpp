@@ -70,7 +70,7 @@ Queries read_queries(const SearchArguments& arguments, const io::ReadOptions& op
     });
     std::vector<std::string> warnings = queries.snapshot.header.warnings;
     if (run.ranks() != nullptr) {
-        queries.shares.emplace(*run.ranks(), queries.snapshot, false);
+        queries.shares.emplace(*run.ranks(), queries.snapshot);
         warnings = queries.shares->warnings();
     }
     for (const std::string& warning : warnings) {

@@ -68,7 +68,7 @@ ShareSummary summary_of(const io::Snapshot& snapshot) {
 
 } // namespace
 
-Shares::Shares(RankTeam& ranks, const io::Snapshot& mine, bool first_holds_all) {
+Shares::Shares(RankTeam& ranks, const io::Snapshot& mine) {
     std::vector<ShareSummary> all = ranks.gather_values(summary_of(mine));
     ShareSummary joined = all.front();
     for (const ShareSummary& share : all) {
@@ -83,16 +83,11 @@ Shares::Shares(RankTeam& ranks, const io::Snapshot& mine, bool first_holds_all) 
         joined.least_mass = std::min(joined.least_mass, share.least_mass);
         joined.most_mass = std::max(joined.most_mass, share.most_mass);
     }
-    if (first_holds_all) { // its own share are the rows that the others do not have
-        all.front().rows -= rows_in_all_ - all.front().rows;
-        rows_in_all_ = joined.rows;
-    }
     std::int64_t first = 0;
     for (const ShareSummary& share : all) {
         first_rows_.push_back(first);
         first += share.rows;
     }
-    rows_here_ = all[ranks.rank()].rows;
 
     overview_.header = mine.header;
     for (std::size_t type = 0; type < joined.has_type.size(); ++type) {
@@ -110,9 +105,8 @@ Shares::Shares(RankTeam& ranks, const io::Snapshot& mine, bool first_holds_all) 
         overview_.masses = alike(*mine.masses, rows_in_all_ > 0 ? std::vector{joined.least_mass, joined.most_mass}
                                                                 : std::vector<double>());
     }
-    warnings_ = ranks.join(first_holds_all && !ranks.is_first() ? std::vector<std::string>() : mine.header.warnings);
-    if (const std::string warning = first_holds_all ? "" : io::box_warning(mine.header, overview_.positions);
-        !warning.empty()) {
+    warnings_ = ranks.join(mine.header.warnings);
+    if (const std::string warning = io::box_warning(mine.header, overview_.positions); !warning.empty()) {
         warnings_.push_back(warning);
     }
 }

@@ -14,10 +14,9 @@ namespace kith::cli {
 
 class Shares {
 public:
-    /// Collective. `mine` is this rank's share; that of rank 0 begins its rows if it holds all.
-    Shares(RankTeam& ranks, const io::Snapshot& mine, bool first_holds_all);
+    /// Collective. `mine` is this rank's share.
+    Shares(RankTeam& ranks, const io::Snapshot& mine);
 
-    [[nodiscard]] std::int64_t rows_here() const noexcept { return rows_here_; }
     [[nodiscard]] std::int64_t rows_in_all() const noexcept { return rows_in_all_; }
     /// A snapshot with the header, types, extent and range of masses of all rows.
     [[nodiscard]] const io::Snapshot& overview() const noexcept { return overview_; }
@@ -31,7 +30,6 @@ public:
 
 private:
     io::Snapshot overview_;
-    std::int64_t rows_here_ = 0;
     std::int64_t rows_in_all_ = 0;
     std::vector<std::string> warnings_;
     std::vector<std::int64_t> first_rows_; ///< of each rank's share

@@ -43,8 +43,7 @@ void SnapshotRun::try_out(const CallOnNoPoints& call) const {
     }
 }
 
-void SnapshotRun::read(const io::ReadOptions& options, bool first_reads_all) {
-    first_holds_all_ = first_reads_all;
+void SnapshotRun::read(const io::ReadOptions& options) {
     agreed([&] {
         refuse_over_ranks(common_.device.kind != DeviceKind::cpu, "--device cuda");
         outputs.reject_overwrite_of(input);
@@ -53,7 +52,7 @@ void SnapshotRun::read(const io::ReadOptions& options, bool first_reads_all) {
         }
         bar.announce("reading");
         io::ReadOptions mine = options;
-        if (ranks_ != nullptr && !(first_reads_all && is_first())) {
+        if (ranks_ != nullptr) {
             mine.share = {ranks_->rank(), ranks_->size()};
         }
         snapshot = clock.time("read", [&] { return read_points(input, mine); });
@@ -62,7 +61,7 @@ void SnapshotRun::read(const io::ReadOptions& options, bool first_reads_all) {
     });
     warnings = snapshot.header.warnings;
     if (ranks_ != nullptr) {
-        shares_.emplace(*ranks_, snapshot, first_reads_all);
+        shares_.emplace(*ranks_, snapshot);
         warnings = shares_->warnings();
     }
 }
@@ -73,10 +72,10 @@ void SnapshotRun::keep_sample(std::int64_t count, std::uint64_t seed) {
             ranks_->communicator().all_reduce(numbers, Reduction::sum);
         }
     };
-    const std::uint64_t last = last_of_sample(file_rows(), rows_in_all(), count, seed, sum);
+    const std::uint64_t last = last_of_sample(snapshot.file_rows, rows_in_all(), count, seed, sum);
     agreed([&] { keep_random_rows(snapshot, last, seed); });
     if (ranks_ != nullptr) {
-        shares_.emplace(*ranks_, snapshot, first_holds_all_);
+        shares_.emplace(*ranks_, snapshot);
     }
 }
 
@@ -87,7 +86,7 @@ void SnapshotRun::resolve_box(const BoxChoice& choice) {
     });
 }
 
-void SnapshotRun::write(const std::function<void()>& body, RankFunnel* funnel) {
+void SnapshotRun::write(const std::function<void()>& body, RankFunnel* funnel, const std::function<void()>& together) {
     agreed([] { stop_if_interrupted(); });
     bar.announce("writing");
     const WritingSection writing;
@@ -107,6 +106,11 @@ void SnapshotRun::write(const std::function<void()>& body, RankFunnel* funnel) {
         }
         finish();
     });
+    if (together && ranks_ != nullptr) {
+        RankTeam::collective([&] { outputs.write(together); });
+    } else if (together) {
+        outputs.write(together);
+    }
     agreed([&] {
         stop_if_interrupted();
         if (is_first()) {

@@ -27,7 +27,6 @@
 #include <functional>
 #include <map>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -63,13 +62,7 @@ public:
     /// The snapshot; over ranks one with the header, types and extent of all.
     [[nodiscard]] const io::Snapshot& overview() const { return shares_ ? shares_->overview() : snapshot; }
     /// Of this rank's share, and of all ranks.
-    [[nodiscard]] PointsView points() const {
-        return shares_ ? positions().view().subview(0, shares_->rows_here()) : positions().view();
-    }
-    /// The rows of the file that these are.
-    [[nodiscard]] std::span<const std::int64_t> file_rows() const {
-        return std::span(snapshot.file_rows).first(points().count());
-    }
+    [[nodiscard]] PointsView points() const { return positions().view(); }
     [[nodiscard]] std::int64_t rows_in_all() const { return shares_ ? shares_->rows_in_all() : positions().rows(); }
 
     /// Runs what can fail on one rank alone, and what fails on all alike: all end with the same failure.
@@ -85,8 +78,8 @@ public:
     void try_out(const CallOnNoPoints& call) const;
 
     /// Refuses outputs that would overwrite the input or cannot be written, then reads. Over ranks each reads its
-    /// share; if `first_reads_all`, rank 0 reads all rows, which begin with its share.
-    void read(const io::ReadOptions& options, bool first_reads_all = false);
+    /// share.
+    void read(const io::ReadOptions& options);
 
     /// Keeps rows drawn at random from those of all ranks (subset.hpp).
     void keep_sample(std::int64_t count, std::uint64_t seed);
@@ -111,9 +104,10 @@ public:
         return ranks_ != nullptr ? RankTeam::collective(call) : call();
     }
 
-    /// The body writes the staged files, over ranks on rank 0, which may take from the funnel. Nothing is left of them
-    /// if anything fails.
-    void write(const std::function<void()>& body, RankFunnel* funnel = nullptr);
+    /// The body writes the staged files, over ranks on rank 0, which may take from the funnel. Then all ranks write
+    /// `together`, which is collective. Nothing is left of the files if anything fails.
+    void write(const std::function<void()>& body, RankFunnel* funnel = nullptr,
+               const std::function<void()>& together = {});
 
     /// Provenance of every output: the command, the box, the types, and the command's own parameters.
     [[nodiscard]] io::Provenance provenance(const Invocation& invocation,
@@ -128,7 +122,6 @@ private:
     CommonOptions common_;
     RankTeam* ranks_;
     std::optional<Shares> shares_; ///< over ranks
-    bool first_holds_all_ = false;
 };
 
 } // namespace kith::cli

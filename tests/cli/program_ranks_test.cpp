@@ -110,6 +110,15 @@ TEST_F(Ranks, GroupsAndAllTheirFilesAreThoseOfOneProcess) {
                       {"groups.hdf5", "map.png"});
 }
 
+TEST_F(Ranks, SortedSnapshotsAreThoseOfOneProcess) {
+    write_npy("points.npy", as_floats(clumps(2000, 3)), 3);
+    ASSERT_EQ(kith("fof points.npy --box 1 -b 0.2 --min-members 2 -o groups.hdf5 --gtp stars").exit_code, 0); // Tipsy
+    const std::string fof = "--linking-length 0.05 --min-members 2 -o groups.hdf5 --map map.png --sorted-snapshot ";
+    expect_same_files("fof stars " + fof + "sorted.hdf5", {"groups.hdf5", "map.png", "sorted.hdf5"}, {1, 2, 3, 5});
+    ASSERT_EQ(kith("fof stars " + fof + "sorted.hdf5").exit_code, 0);
+    expect_same_files("fof sorted.hdf5 " + fof + "again.hdf5", {"groups.hdf5", "map.png", "again.hdf5"}, {1, 2, 3, 5});
+}
+
 TEST_F(Ranks, CountsAreThoseOfOneProcess) {
     write_npy("points.npy", as_floats(clumps(2000, 3)), 3);
     write_npy("few.npy", as_floats(clumps(7, 3)), 3);
