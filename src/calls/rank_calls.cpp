@@ -263,12 +263,7 @@ RadiusCounts radius_count_over_team(const RadiusCall& call) {
 FofResult fof_over_team(const FofCall& call) {
     return over_team(
         call.options, [&] { check(call, Where::ranks); },
-        [&](const FofOptions& options) {
-            FofResult result = fof(call.points, call.length, options);
-            Context context(options.execution);
-            widen_labels(context, result.label_array);
-            return result;
-        },
+        [&](const FofOptions& options) { return widened(fof(call.points, call.length, options), options.execution); },
         [&](Ranks& ranks, Context& context, const FofOptions& options, const RankOptions& of_ranks) {
             require_same(ranks, RankFunction::fof, arguments_of(call, of_ranks));
             FofResult result;

@@ -28,6 +28,13 @@ void fof_over_ranks(Ranks& ranks, Context& context, const FofOverRanks& call, Fo
                     std::vector<float>& work);
 
 /// Makes 32-bit labels 64 bits wide.
-void widen_labels(Context& context, IndexArray& labels);
+void widen_labels(const Execution& execution, IndexArray& labels);
+
+/// The groups or clusters of one process with 64-bit labels.
+template <class Result>
+Result widened(Result result, const Execution& execution) {
+    widen_labels(execution, result.label_array);
+    return result;
+}
 
 } // namespace kith::detail

@@ -170,12 +170,32 @@ GhostPoints<T> fetch_numbered_ghosts(Ranks& ranks, Context& context, const Share
     return ghosts;
 }
 
+template <Coordinate T>
+PlaneTree<T> tree_with_ghosts(Context& context, const SharedPoints<T>& shared, std::vector<T> ghosts,
+                              std::span<const std::int32_t> own_rows) {
+    const Frame<T>& frame = shared.points.frame;
+    require_countable(std::ssize(ghosts) / frame.dimension + std::ssize(own_rows));
+    const Coordinates<T> given(shared.points.view);
+    for (const std::int32_t row : own_rows) {
+        for (int axis = 0; axis < frame.dimension; ++axis) {
+            ghosts.push_back(given(row, axis));
+        }
+    }
+    NormalizedPoints<T> points;
+    context.run([&] { points = normalized(frame, PointsView(ghosts, frame.dimension)); });
+    return build_plane_tree<T>(context, points, {});
+}
+
+template PlaneTree<float> tree_with_ghosts(Context&, const SharedPoints<float>&, std::vector<float>,
+                                           std::span<const std::int32_t>);
 template GhostPoints<float> fetch_ghosts(Ranks&, Context&, const SharedPoints<float>&, const TreeView<float>&,
                                          const std::vector<std::vector<GhostRequest<float>>>&, std::int64_t,
                                          const std::function<void()>&, const IsWhole&, const SentNumbers&);
 template GhostPoints<float> fetch_numbered_ghosts(Ranks&, Context&, const SharedPoints<float>&, const TreeView<float>&,
                                                   const std::vector<std::vector<GhostRequest<float>>>&, std::int64_t,
                                                   const std::function<void()>&);
+template PlaneTree<double> tree_with_ghosts(Context&, const SharedPoints<double>&, std::vector<double>,
+                                            std::span<const std::int32_t>);
 template GhostPoints<double> fetch_ghosts(Ranks&, Context&, const SharedPoints<double>&, const TreeView<double>&,
                                           const std::vector<std::vector<GhostRequest<double>>>&, std::int64_t,
                                           const std::function<void()>&, const IsWhole&, const SentNumbers&);

@@ -18,6 +18,7 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <span>
 #include <vector>
 
 namespace kith::detail {
@@ -75,5 +76,10 @@ template <Coordinate T>
 GhostPoints<T> fetch_numbered_ghosts(Ranks& ranks, Context& context, const SharedPoints<T>& shared,
                                      const TreeView<T>& tree, const std::vector<std::vector<GhostRequest<T>>>& to,
                                      std::int64_t most, const std::function<void()>& meanwhile);
+
+/// The tree of ghost points, with these coordinates, and behind them of the given rows of this rank's points.
+template <Coordinate T>
+PlaneTree<T> tree_with_ghosts(Context& context, const SharedPoints<T>& shared, std::vector<T> ghosts,
+                              std::span<const std::int32_t> own_rows = {});
 
 } // namespace kith::detail

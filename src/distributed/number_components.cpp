@@ -171,14 +171,19 @@ void label_by_id(Ranks& ranks, const Ownership& ownership, const PointNumbers& n
 }
 
 GroupSizes number_components(Ranks& ranks, Context& context, const Ownership& ownership, const PointNumbers& numbers,
-                             std::span<const std::int32_t> component, const ComponentForest& forest,
-                             std::span<std::int64_t> labels) {
+                             const LinkedPoints& linked, ComponentOrder order, std::span<std::int64_t> labels) {
     const std::int64_t first = ownership.first();
+    const std::span<const std::int32_t> component = linked.component.span();
+    const ComponentForest& forest = *linked.forest;
     const auto rows = std::ssize(component);
     std::vector<ComponentEntry> parts; // sizes of components, by their roots
     std::vector<std::int64_t> roots;
     ranks.agreed([&] {
-        context.run([&] { count_members(component, labels); }); // labels hold sizes at first
+        if (order == ComponentOrder::size) { // labels hold sizes at first
+            context.run([&] { count_members(component, labels); });
+        } else {
+            std::ranges::fill(labels, 1);
+        }
         for (const auto& [name, root] : forest.roots()) {
             parts.push_back({root, labels[name - first]});
             labels[name - first] = not_a_root;
@@ -190,7 +195,7 @@ GroupSizes number_components(Ranks& ranks, Context& context, const Ownership& ow
     std::optional<BlocksOfRoots> blocks;
     ranks.agreed([&] {
         for (const ComponentEntry& part : arrived) {
-            labels[part.component - first] += part.value;
+            labels[part.component - first] += order == ComponentOrder::size ? part.value : 0;
         }
         counts = blocks.emplace(context, component, labels).count();
     });
@@ -210,7 +215,7 @@ GroupSizes number_components(Ranks& ranks, Context& context, const Ownership& ow
         context.run([&] {
             parallel_each(rows, grain, [&](std::int64_t row) {
                 if (component[row] != row) {
-                    labels[row] = labels[component[row]];
+                    labels[row] = component[row] < 0 ? -1 : labels[component[row]];
                 }
             });
         });

@@ -1,5 +1,5 @@
 // Labels of components of all ranks: by decreasing size, ties by the smallest global index (docs/semantics.md, "Friends
-// of friends").
+// of friends"), or by the smallest global index alone ("DBSCAN"), as if all sizes were equal.
 //
 // No rank sees all groups. A group is counted by the rank that owns its smallest index; each rank tells the others how
 // many groups of each size it counts. The label of a group is then the number of larger groups, plus those of its size
@@ -10,7 +10,7 @@
 
 #include <kith/group_sizes.hpp>
 
-#include "distributed/component_forest.hpp"
+#include "distributed/linked_points.hpp"
 #include "distributed/point_numbers.hpp"
 #include "support/context.hpp"
 
@@ -20,10 +20,11 @@
 
 namespace kith::detail {
 
-/// Fills the labels of this rank's points, and returns the sizes of the groups of all ranks.
-/// component[row] is the smallest row of the component of a row on this rank.
+enum class ComponentOrder : std::uint8_t { size, smallest_index };
+
+/// Collective. Fills the labels of this rank's points, -1 for points that are not linked, and returns the sizes of the
+/// components of all ranks; in the order of the smallest index, it counts 1 for each.
 GroupSizes number_components(Ranks& ranks, Context& context, const Ownership& ownership, const PointNumbers& numbers,
-                             std::span<const std::int32_t> component, const ComponentForest& forest,
-                             std::span<std::int64_t> labels);
+                             const LinkedPoints& linked, ComponentOrder order, std::span<std::int64_t> labels);
 
 } // namespace kith::detail
