@@ -34,7 +34,7 @@ struct DbscanSummary {
     std::int64_t clusters = 0;
     std::int64_t core_points = 0;
     std::int64_t noise_points = 0;
-    std::vector<std::int32_t> sizes; ///< members of each cluster, including border points
+    std::vector<std::int64_t> sizes; ///< members of each cluster, including border points
     double eps = 0;                  ///< rounded to the points' type
     Engine engine = Engine::tree;    ///< algorithm used: tree or brute_force
     Box box;                         ///< used for the distances, with origins resolved

@@ -85,7 +85,7 @@ void number_clusters(Context& context, const UnionFind& components, std::span<co
     for_each_run(
         count, [&](std::int32_t i) { return of_root[parents[i]]; },
         [&](std::int32_t cluster, std::int64_t begin, std::int64_t end) {
-            std::atomic_ref(result.sizes[cluster]).fetch_add(static_cast<std::int32_t>(end - begin));
+            std::atomic_ref(result.sizes[cluster]).fetch_add(end - begin);
             for (std::int64_t i = begin; i < end; ++i) {
                 parents[i] = cluster;
                 labels[original[i]] = cluster;

@@ -129,7 +129,8 @@ void cluster_on_device(DeviceContext& context, const DevicePlaneTree<T>& tree, c
     context.stage("download", [&] {
         label_memory.copy(context);
         flag_memory.copy(context);
-        result.sizes = context.to_host(sizes.data(), sizes.size());
+        const auto of_clusters = context.to_host(sizes.data(), sizes.size());
+        result.sizes.assign(of_clusters.begin(), of_clusters.end());
     });
     result.clusters = sizes.size();
     result.noise_points = count - std::accumulate(result.sizes.begin(), result.sizes.end(), std::int64_t{0});

@@ -36,7 +36,7 @@ struct BorderJob : DensityJob<T> {
     const std::int32_t* clusters;                             ///< by position of the source
     std::array<const std::int32_t*, max_planes> lowest;       ///< cluster in each node of the sources
     std::int32_t* labels;                                     ///< by original index; set for border points only
-    std::int32_t* sizes;                                      ///< of the clusters; border points are added
+    std::int64_t* sizes;                                      ///< of the clusters; border points are added
 };
 
 inline constexpr std::int32_t no_cluster = std::numeric_limits<std::int32_t>::max();

@@ -44,7 +44,7 @@ inline testing::AssertionResult same_clusters(const DbscanResult& found, const o
     if (found.is_core != expected.is_core) {
         return testing::AssertionFailure() << "the labels agree, but not the core points";
     }
-    if (found.sizes != expected.sizes || found.clusters != std::ssize(expected.sizes)) {
+    if (!std::ranges::equal(found.sizes, expected.sizes) || found.clusters != std::ssize(expected.sizes)) {
         return testing::AssertionFailure() << "the labels agree, but not the sizes: " << found.clusters << " clusters, "
                                            << testing::PrintToString(found.sizes);
     }
