@@ -10,6 +10,7 @@
 // point (on a GPU 5 bytes per point, and the coordinates and 16 bytes per core point).
 #pragma once
 
+#include <kith/communicator.hpp>
 #include <kith/execution.hpp>
 #include <kith/index_array.hpp>
 #include <kith/points.hpp>
@@ -17,6 +18,7 @@
 #include <kith/tree.hpp>
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -26,10 +28,10 @@ struct DbscanOptions {
     Box box = {};                      ///< of the points; a kith::Tree has its own
     bool star = false;                 ///< DBSCAN*: border points are noise
     Engine engine = Engine::automatic; ///< search algorithm
-    Execution execution = {};          ///< on a GPU only Engine::tree
+    Execution execution = {};          ///< on a GPU and over ranks (distributed.hpp) only Engine::tree
 };
 
-/// Clusters are numbered from 0 by their smallest core index.
+/// Clusters are numbered from 0 by their smallest core index. Over ranks all numbers and sizes are those of all ranks.
 struct DbscanSummary {
     std::int64_t clusters = 0;
     std::int64_t core_points = 0;
@@ -40,6 +42,7 @@ struct DbscanSummary {
     Box box;                         ///< used for the distances, with origins resolved
     std::int64_t wrapped_points = 0; ///< number of points outside the box, which were wrapped into it (box.hpp)
     StageReports stages;
+    std::optional<Distribution> distribution = {}; ///< of the labels, if the clusters were found over ranks
 };
 
 struct DbscanResult : DbscanSummary {
@@ -55,8 +58,8 @@ struct DbscanResult : DbscanSummary {
 /// negative, NaN, infinite, too large for the points' type, or so small that its square underflows relative to the
 /// largest coordinate or period; min_samples below 1; an invalid box; a box for a kith::Tree; a tree on another
 /// device), invalid_points (a point that is not finite, extent over twice the period), too_large (more than 2^31 - 1
-/// points), unsupported (an engine that does not support DBSCAN, or not on a GPU; dimension not built; a GPU without
-/// CUDA in this build), device, out_of_memory, canceled.
+/// points), unsupported (an engine that does not support DBSCAN, or not on a GPU or over ranks; dimension not built; a
+/// GPU without CUDA in this build), device, out_of_memory, canceled.
 [[nodiscard]] DbscanResult dbscan(const PointsOrTree& points, double eps, std::int64_t min_samples,
                                   const DbscanOptions& options = {});
 

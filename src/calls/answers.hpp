@@ -70,7 +70,7 @@ inline constexpr EngineRow engine_table[] = {
     {Task::groups_in_phase_space, Engine::tree, {true, false, false, true}},
     {Task::groups_in_phase_space, Engine::brute_force, {true, false, false, false}},
     {Task::groups_in_phase_space, Engine::kdtree, {true, false, false, false}},
-    {Task::clusters, Engine::tree, {true, true, false, false}},
+    {Task::clusters, Engine::tree, {true, true, false, true}},
     {Task::clusters, Engine::brute_force, {true, false, false, false}},
     {Task::spanning_tree, Engine::tree, {true, true, false, false}},
     {Task::spanning_tree, Engine::brute_force, {true, false, false, false}},

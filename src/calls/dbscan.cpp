@@ -5,6 +5,7 @@
 #include "calls/calls.hpp"
 #include "calls/choose.hpp"
 #include "calls/device_calls.hpp"
+#include "calls/rank_calls.hpp"
 #include "calls/sources.hpp"
 #include "calls/zeros.hpp"
 #include "engines/brute_force/dbscan.hpp"
@@ -71,6 +72,9 @@ void run(const DbscanCall& call, std::span<std::int32_t> labels, std::span<std::
 
 DbscanResult dbscan(const PointsOrTree& points, double eps, std::int64_t min_samples, const DbscanOptions& options) {
     const detail::DbscanCall call{points, eps, min_samples, options};
+    if (detail::where_of(options.execution) == detail::Where::ranks) {
+        return detail::dbscan_over_team(call);
+    }
     detail::check(call);
     DbscanResult result;
     result.label_array = detail::zeros<std::int32_t>(options.execution, points.count(), "the labels");

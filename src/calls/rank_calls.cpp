@@ -5,6 +5,7 @@
 
 #include "distributed/arguments.hpp"
 #include "distributed/catalog.hpp"
+#include "distributed/dbscan.hpp"
 #include "distributed/fof.hpp"
 #include "distributed/knn.hpp"
 #include "distributed/ownership.hpp"
@@ -274,6 +275,19 @@ FofResult fof_over_team(const FofCall& call) {
             return result;
         },
         [](const FofResult& result) { return result.label_array.size(); });
+}
+
+DbscanResult dbscan_over_team(const DbscanCall& call) {
+    return over_team(
+        call.options, [&] { check(call, Where::ranks); },
+        [&](const DbscanOptions& options) {
+            return widened(dbscan(call.points, call.eps, call.min_samples, options), options.execution);
+        },
+        [&](Ranks& ranks, Context& context, const DbscanOptions& options, const RankOptions& of_ranks) {
+            return dbscan_over_ranks(ranks, context,
+                                     {call.points.points(), call.eps, call.min_samples, options, of_ranks});
+        },
+        [](const DbscanResult& result) { return result.label_array.size(); });
 }
 
 void require_groups_of(const FofSummary& groups, int ranks) {

@@ -14,6 +14,7 @@ SearchSummary knn_visit_over_team(const KnnCall& call);
 RadiusResult radius_search_over_team(const RadiusCall& call);
 RadiusCounts radius_count_over_team(const RadiusCall& call);
 FofResult fof_over_team(const FofCall& call);
+DbscanResult dbscan_over_team(const DbscanCall& call);
 /// Throws invalid_argument unless the groups were found over as many ranks; 0: by one process.
 void require_groups_of(const FofSummary& groups, int ranks);
 Catalog catalog_over_team(const FofResult& groups, const Particles& particles, const CatalogOptions& options);

@@ -11,8 +11,8 @@ namespace kith::detail {
 
 namespace {
 
-constexpr std::array<std::string_view, 7> function_names{"knn", "knn_visit", "radius_search", "radius_count",
-                                                         "fof", "catalog",   "gather"};
+constexpr std::array<std::string_view, 8> function_names{"knn", "knn_visit", "radius_search", "radius_count",
+                                                         "fof", "dbscan",    "catalog",       "gather"};
 
 std::string text_of(ArgumentKind kind, double value) {
     switch (kind) {

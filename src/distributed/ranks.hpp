@@ -67,6 +67,8 @@ public:
     [[nodiscard]] std::int64_t sum(std::int64_t value) { return reduced(value, Reduction::sum); }
     [[nodiscard]] std::int64_t min(std::int64_t value) { return reduced(value, Reduction::min); }
     [[nodiscard]] std::int64_t max(std::int64_t value) { return reduced(value, Reduction::max); }
+    /// Replaces each number by its sum over all ranks, which pass equally many.
+    void sum(std::span<std::int64_t> values) { communicator_.all_reduce(values, Reduction::sum); }
     [[nodiscard]] bool any(bool value) { return max(value ? 1 : 0) != 0; } ///< whether it is true on any rank
 
     /// One value of every rank, by rank.

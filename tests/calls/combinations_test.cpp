@@ -228,8 +228,8 @@ TEST(EngineTable, IsCheckedWhereverACallRuns) {
     EXPECT_TRUE(is_refused(ErrorKind::unsupported,
                            {"'brute' does not support k nearest neighbors over ranks; use one of: auto, tree"},
                            [] { detail::check_engine(Engine::brute_force, Task::neighbors, Where::ranks); }));
-    EXPECT_TRUE(is_refused(ErrorKind::unsupported, {"DBSCAN is not found over ranks"},
-                           [] { detail::check_engine(Engine::automatic, Task::clusters, Where::ranks); }));
+    EXPECT_TRUE(is_refused(ErrorKind::unsupported, {"the spanning tree is not found over ranks"},
+                           [] { detail::check_engine(Engine::automatic, Task::spanning_tree, Where::ranks); }));
     EXPECT_TRUE(is_refused(ErrorKind::unsupported, {"groups in phase space are found on the CPU only"},
                            [] { detail::check_engine(Engine::tree, Task::groups_in_phase_space, Where::stream); }));
 }

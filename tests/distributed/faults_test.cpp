@@ -3,6 +3,7 @@
 #include "support/cases.hpp"
 
 #include <kith/catalog.hpp>
+#include <kith/dbscan.hpp>
 #include <kith/distributed.hpp>
 
 #include <gtest/gtest.h>
@@ -63,6 +64,7 @@ struct Answers {
     std::vector<std::int64_t> counts;
     std::vector<std::int64_t> labels;
     std::vector<double> centers;
+    std::vector<std::int64_t> clusters;
 
     bool operator==(const Answers&) const = default;
 };
@@ -74,6 +76,8 @@ Answers answers_of(Communicator& ranks, const PointsView& mine, const Execution&
     answers.counts = radius_count(mine, 0.1, {.execution = over(ranks, execution)}).counts;
     const FofResult groups = fof(mine, LinkingLength::absolute(0.1), {.execution = over(ranks, execution)});
     answers.labels.assign(groups.labels64().begin(), groups.labels64().end());
+    const DbscanResult clusters = dbscan(mine, 0.1, 3, {.execution = over(ranks, execution)});
+    answers.clusters.assign(clusters.labels64().begin(), clusters.labels64().end());
     answers.centers = catalog(groups, {mine}, {.min_members = 2, .execution = over(ranks, execution)}).center;
     return answers;
 }

@@ -5,6 +5,7 @@
 #include "distributed/distributions.hpp"
 #include "support/cases.hpp"
 
+#include <kith/dbscan.hpp>
 #include <kith/distributed.hpp>
 #include <kith/fof.hpp>
 #include <kith/knn.hpp>
@@ -114,6 +115,14 @@ TEST_F(RankMemory, OfGroupsIsLittleMoreThanThatOfOneProcess) {
     expect_little_more_than_serial(
         [&](const PointsView& points) { (void)fof(points, length, options); },
         [&](Communicator& ranks, const PointsView& points) { (void)fof(points, length, over_ranks(ranks, options)); });
+}
+
+TEST_F(RankMemory, OfClustersIsLittleMoreThanThatOfOneProcess) {
+    const DbscanOptions options{.box = Box::periodic(1), .execution = cpu(1)};
+    expect_little_more_than_serial([&](const PointsView& points) { (void)dbscan(points, 0.008, 5, options); },
+                                   [&](Communicator& ranks, const PointsView& points) {
+                                       (void)dbscan(points, 0.008, 5, over_ranks(ranks, options));
+                                   });
 }
 
 } // namespace

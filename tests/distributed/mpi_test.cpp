@@ -3,6 +3,7 @@
 #include "distributed/distributions.hpp"
 #include "support/cases.hpp"
 
+#include <kith/dbscan.hpp>
 #include <kith/distributed.hpp>
 #include <kith/mpi.hpp>
 
@@ -53,6 +54,12 @@ void expect_the_bits_of_one_process(MpiCommunicator& ranks, const PointsView& po
     const FofResult labeled = fof(mine, LinkingLength::absolute(length), over_ranks(ranks, options, numbered));
     EXPECT_TRUE(std::ranges::equal(labeled.labels64(), std::span(groups.labels()).subspan(first, count)));
     EXPECT_EQ(labeled.groups, groups.groups);
+
+    const DbscanResult clusters = dbscan(points, length, 4, {.box = box, .execution = cpu(1)});
+    const DbscanResult clustered = dbscan(mine, length, 4, {.box = box, .execution = over(ranks, cpu(1), numbered)});
+    EXPECT_TRUE(std::ranges::equal(clustered.labels64(), std::span(clusters.labels()).subspan(first, count)));
+    EXPECT_TRUE(std::ranges::equal(clustered.is_core, std::span(clusters.is_core).subspan(first, count)));
+    EXPECT_EQ(clustered.sizes, clusters.sizes);
 }
 
 /// In turn slabs, a few points on some ranks and none on others, all on the last rank; without ids, and with ids around

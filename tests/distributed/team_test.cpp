@@ -131,9 +131,11 @@ std::vector<Function> functions() {
              return share.are_mine(found.labels64(), all.labels()) && share.is_mine(found.distribution, ranks);
          }},
         {"dbscan", Task::clusters,
-         [](const Share& share, Engine engine, const Execution& execution, int) {
+         [](const Share& share, Engine engine, const Execution& execution, int ranks) {
              const DbscanResult found = dbscan(share.mine, length, 3, {.engine = engine, .execution = execution});
-             return share.are_mine(found.labels64(), dbscan(share.all, length, 3).labels());
+             const DbscanResult all = dbscan(share.all, length, 3);
+             return share.are_mine(found.labels64(), all.labels()) && share.are_mine(found.is_core, all.is_core) &&
+                    found.sizes == all.sizes && share.is_mine(found.distribution, ranks);
          }},
         {"spanning_tree", Task::spanning_tree,
          [](const Share& share, Engine engine, const Execution& execution, int) {
