@@ -98,10 +98,4 @@ std::vector<RankMessage> Ranks::exchange(std::vector<RankMessage> messages) {
     return communicator_->exchange(std::move(messages));
 }
 
-void Ranks::abort(const char* reason) noexcept {
-    if (communicator_ != nullptr) {
-        communicator_->abort(reason);
-    }
-}
-
 } // namespace kith::io::hdf5

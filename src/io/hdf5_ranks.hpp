@@ -80,9 +80,6 @@ public:
     /// Messages to ranks, and those to this one, by ascending sender.
     [[nodiscard]] std::vector<RankMessage> exchange(std::vector<RankMessage> messages);
 
-    /// Ends the work of all.
-    void abort(const char* reason) noexcept;
-
 private:
     void agree(const std::optional<AgreedError>& failure);
 
@@ -99,7 +96,9 @@ decltype(auto) on_all_ranks(Communicator* communicator, const Body& body) {
     } catch (const AgreedError&) {
         throw;
     } catch (const std::exception& error) {
-        ranks.abort(error.what());
+        if (communicator != nullptr) {
+            communicator->abort(error.what());
+        }
         throw;
     }
 }

@@ -270,15 +270,12 @@ Handle<H5Dclose> copy_rows(Ranks& ranks, hid_t dataset, const std::string& path,
     const Permutation& used = is_for_first ? permutation : order.permutation;
     const RowRange own = used.of(ranks.rank());
 
-    std::optional<Space> all;
+    const Space all(target != nullptr ? H5Dget_space(made.get()) : H5I_INVALID_HID);
     std::optional<Values> values;
     std::int64_t block_rows = 0;
     ranks.agreed([&] {
+        values.emplace(column->type, all, own.count(), column->row_bytes, path);
         Shape sorted = column->shape;
-        sorted.lengths[0] = static_cast<hsize_t>(own.count());
-        all.emplace(check(H5Screate_simple(static_cast<int>(sorted.lengths.size()), sorted.lengths.data(), nullptr),
-                          column->file, message("the shape of ", path)));
-        values.emplace(column->type, *all, own.count(), column->row_bytes, path);
         sorted.lengths[0] = static_cast<hsize_t>(used.rows());
         block_rows = rows_of_block(creation_of(column->first, path, column->file), sorted, column->row_bytes);
     });

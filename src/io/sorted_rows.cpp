@@ -16,7 +16,54 @@ namespace kith::io {
 namespace {
 
 constexpr std::int64_t unassigned = -1;
-constexpr std::size_t members_of_round = std::size_t{1} << 17; // that a rank sends at a time
+constexpr std::int64_t members_of_round = std::int64_t{1} << 17; // that a rank sends at a time
+
+template <class T>
+T load(const std::byte* bytes) {
+    T value{};
+    std::memcpy(&value, bytes, sizeof(T));
+    return value;
+}
+
+/// Records of one length for every rank.
+class Outgoing {
+public:
+    Outgoing(hdf5::Ranks& ranks, std::int64_t record_bytes)
+        : ranks_(ranks), record_bytes_(record_bytes), bytes_(ranks.size()) {}
+
+    /// Adds a record for a rank, and returns where to write it.
+    std::byte* add(int rank) {
+        bytes_[rank].resize(bytes_[rank].size() + record_bytes_);
+        return bytes_[rank].data() + bytes_[rank].size() - record_bytes_;
+    }
+    template <class T>
+    void add(int rank, const T& record) {
+        std::memcpy(add(rank), &record, sizeof(T));
+    }
+    /// Calls receive() for each record for this rank: by ascending sender, in the order in which it added them.
+    template <class Receive>
+    void exchange(const Receive& receive) {
+        std::vector<RankMessage> messages;
+        for (int rank = 0; rank < ranks_.size(); ++rank) {
+            if (!bytes_[rank].empty()) {
+                messages.push_back({rank, std::move(bytes_[rank])});
+            }
+        }
+        const std::vector<RankMessage> received = ranks_.exchange(std::move(messages));
+        ranks_.agreed([&] {
+            for (const RankMessage& message : received) {
+                for (std::int64_t at = 0; at < std::ssize(message.bytes); at += record_bytes_) {
+                    receive(message.bytes.data() + at);
+                }
+            }
+        });
+    }
+
+private:
+    hdf5::Ranks& ranks_;
+    std::int64_t record_bytes_;
+    std::vector<std::vector<std::byte>> bytes_;
+};
 
 /// A member on its way to the rank that reads its row.
 struct Placed {
@@ -25,38 +72,14 @@ struct Placed {
     std::int64_t target; ///< the same, sorted
 };
 
-/// Members for every rank.
-class Outgoing {
-public:
-    explicit Outgoing(const hdf5::Ranks& ranks) : placed_(ranks.size()) {}
-    void add(int rank, const Placed& member) { placed_[rank].push_back(member); }
-    /// Calls receive() for each member that has been added for this rank.
-    template <class Receive>
-    void exchange(hdf5::Ranks& ranks, const Receive& receive) {
-        std::vector<RankMessage> messages;
-        ranks.agreed([&] {
-            for (int rank = 0; rank < ranks.size(); ++rank) {
-                const auto bytes = std::as_bytes(std::span(std::as_const(placed_[rank])));
-                if (!bytes.empty()) {
-                    messages.push_back({rank, {bytes.begin(), bytes.end()}});
-                }
-            }
-        });
-        const std::vector<RankMessage> received = ranks.exchange(std::move(messages));
-        ranks.agreed([&] {
-            for (const RankMessage& message : received) {
-                for (std::size_t at = 0; at < message.bytes.size(); at += sizeof(Placed)) {
-                    Placed member{};
-                    std::memcpy(&member, message.bytes.data() + at, sizeof(member));
-                    receive(member);
-                }
-            }
-        });
+/// This rank's members of one type.
+std::int64_t members_of_type(const Catalog& catalog, std::size_t type) {
+    std::int64_t members = 0;
+    for (std::size_t entry = type; entry < catalog.count_by_type.size(); entry += max_types) {
+        members += catalog.count_by_type[entry];
     }
-
-private:
-    std::vector<std::vector<Placed>> placed_;
-};
+    return members;
+}
 
 void require_counts(const Catalog& catalog) {
     if (catalog.count_by_type.size() != static_cast<std::size_t>(catalog.groups) * max_types) {
@@ -70,46 +93,6 @@ void require_counts(const Catalog& catalog) {
                     catalog.member_array.size(), "; pass the snapshot that was grouped");
     }
 }
-
-/// The positions in member_array of the members of one type, in group order: by group, then by type.
-class MembersOfType {
-public:
-    MembersOfType(const Catalog& catalog, std::size_t type) : catalog_(catalog), type_(type) {}
-
-    [[nodiscard]] std::int64_t count() const {
-        std::int64_t members = 0;
-        for (std::size_t entry = type_; entry < catalog_.count_by_type.size(); entry += max_types) {
-            members += catalog_.count_by_type[entry];
-        }
-        return members;
-    }
-    /// Calls visit(member) for at most so many of the next ones. Returns whether there are more.
-    template <class Visit>
-    bool next(std::size_t most, const Visit& visit) {
-        for (std::size_t visited = 0; visited < most; ++visited, ++position_) {
-            while (position_ == end_ && entry_ < catalog_.count_by_type.size()) {
-                position_ = after_;
-                end_ = after_ += catalog_.count_by_type[entry_];
-                if (entry_++ % max_types != type_) {
-                    position_ = end_;
-                }
-            }
-            if (position_ >= std::min(end_, catalog_.member_array.size())) {
-                return false;
-            }
-            visit(catalog_.member_array[position_]);
-        }
-        return true;
-    }
-
-private:
-    const Catalog& catalog_;
-    std::size_t type_;
-    std::size_t entry_ = 0;     ///< next, of count_by_type
-    std::int64_t after_ = 0;    ///< position after the members of the entries before
-    std::int64_t position_ = 0; ///< the next member
-    std::int64_t end_ = 0;      ///< of the members of its entry
-};
 
 } // namespace
 
@@ -137,31 +120,44 @@ Permutation sorted_rows(hdf5::Ranks& ranks, const Catalog& catalog, const Snapsh
     snapshots.insert(snapshots.begin(), 0); // where the rows of each rank's snapshot begin
     const Permutation of_members{snapshots, {}};
 
-    MembersOfType members(catalog, type);
-    const std::int64_t expected = ranks.sum(members.count());
-    std::int64_t next = ranks.sum_before(members.count());
+    const std::int64_t counted = members_of_type(catalog, type);
+    const std::int64_t expected = ranks.sum(counted);
+    std::int64_t next = ranks.sum_before(counted);
     std::int64_t listed = 0;
-    for (bool goes_on = true; ranks.any(goes_on);) {
-        Outgoing to_snapshots(ranks);
+    std::int64_t position = 0; // in the list of members, which are by group, then by type
+    std::int64_t end = 0;      // of the members of one group and type
+    std::size_t entry = 0;     // of count_by_type, after these
+    while (ranks.any(position < catalog.member_array.size())) {
+        Outgoing to_snapshots(ranks, sizeof(Placed));
         ranks.agreed([&] {
-            goes_on = members.next(members_of_round, [&](std::int64_t member) {
+            const std::int64_t last = next + members_of_round;
+            for (; next < last && position < catalog.member_array.size(); ++position) {
+                while (position == end) {
+                    end += catalog.count_by_type[entry++];
+                }
+                if ((entry - 1) % max_types != type) {
+                    continue;
+                }
+                const std::int64_t member = catalog.member_array[position];
                 if (member < 0 || member >= of_members.rows()) {
                     throw error(ErrorKind::invalid_argument, "a member of the catalog is row ", member,
                                 ", but the snapshot has ", of_members.rows(),
                                 " rows; pass the snapshot that was grouped");
                 }
-                to_snapshots.add(of_members.owner(member), {member, 0, next++});
-            });
-        });
-        Outgoing to_readers(ranks);
-        to_snapshots.exchange(ranks, [&](const Placed& member) {
-            const std::int64_t row = snapshot.file_rows[member.member - of_members.of(ranks.rank()).begin] - first;
-            if (row >= 0 && row < counts[type]) {
-                ++listed;
-                to_readers.add(permutation.owner(row), {member.member, row, member.target});
+                to_snapshots.add(of_members.owner(member), Placed{member, 0, next++});
             }
         });
-        to_readers.exchange(ranks, [&](const Placed& member) {
+        Outgoing to_readers(ranks, sizeof(Placed));
+        to_snapshots.exchange([&](const std::byte* record) {
+            auto member = load<Placed>(record);
+            member.row = snapshot.file_rows[member.member - of_members.of(ranks.rank()).begin] - first;
+            if (member.row >= 0 && member.row < counts[type]) {
+                ++listed;
+                to_readers.add(permutation.owner(member.row), member);
+            }
+        });
+        to_readers.exchange([&](const std::byte* record) {
+            const auto member = load<Placed>(record);
             std::int64_t& target = permutation.target[member.row - permutation.of(ranks.rank()).begin];
             if (target != unassigned) {
                 throw error(ErrorKind::invalid_argument, "the catalog lists row ", member.member,
@@ -185,22 +181,15 @@ Permutation sorted_rows(hdf5::Ranks& ranks, const Catalog& catalog, const Snapsh
 }
 
 Permutation on_first_rank(hdf5::Ranks& ranks, const Permutation& permutation) {
-    Permutation all;
-    std::vector<RankMessage> messages;
+    Permutation all{std::vector(permutation.begins.size(), permutation.rows()), {}};
+    all.begins.front() = 0;
+    Outgoing to_first(ranks, sizeof(std::int64_t));
     ranks.agreed([&] {
-        const auto bytes = std::as_bytes(std::span(permutation.target));
-        messages.push_back({0, {bytes.begin(), bytes.end()}});
-        all.begins.assign(permutation.begins.size(), permutation.rows());
-        all.begins.front() = 0;
-    });
-    const std::vector<RankMessage> received = ranks.exchange(std::move(messages));
-    ranks.agreed([&] {
-        all.target = allocate<std::int64_t>(all.of(ranks.rank()).count(), 1, "the order of the sorted snapshot");
-        std::byte* out = std::as_writable_bytes(std::span(all.target)).data();
-        for (const RankMessage& message : received) {
-            out = std::ranges::copy(message.bytes, out).out;
+        for (const std::int64_t target : permutation.target) {
+            to_first.add(0, target);
         }
     });
+    to_first.exchange([&](const std::byte* record) { all.target.push_back(load<std::int64_t>(record)); });
     return all;
 }
 
@@ -213,9 +202,8 @@ void sort_rows(hdf5::Ranks& ranks, const Permutation& permutation, std::int64_t 
     constexpr std::int64_t target_bytes = sizeof(std::int64_t);
     std::int64_t done = 0;
     for (bool goes_on = true; ranks.any(goes_on);) {
-        std::vector<RankMessage> messages;
+        Outgoing outgoing(ranks, target_bytes + row_bytes);
         ranks.agreed([&] {
-            std::vector<std::vector<std::byte>> outgoing(ranks.size()); // for each row its target, then itself
             const std::span<const std::byte> block = next();
             goes_on = !block.empty();
             for (const std::byte* row = block.data(); row != block.data() + block.size(); row += row_bytes) {
@@ -223,26 +211,13 @@ void sort_rows(hdf5::Ranks& ranks, const Permutation& permutation, std::int64_t 
                 if (target >= own.begin && target < own.end) {
                     place(target, row);
                 } else {
-                    std::vector<std::byte>& bytes = outgoing[permutation.owner(target)];
-                    const auto number = std::as_bytes(std::span(&target, 1));
-                    bytes.insert(bytes.end(), number.begin(), number.end());
-                    bytes.insert(bytes.end(), row, row + row_bytes);
-                }
-            }
-            for (int rank = 0; rank < ranks.size(); ++rank) {
-                if (!outgoing[rank].empty()) {
-                    messages.push_back({rank, std::move(outgoing[rank])});
+                    std::byte* const record = outgoing.add(permutation.owner(target));
+                    std::memcpy(record, &target, target_bytes);
+                    std::memcpy(record + target_bytes, row, row_bytes);
                 }
             }
         });
-        for (const RankMessage& message : ranks.exchange(std::move(messages))) {
-            const std::byte* const end = message.bytes.data() + message.bytes.size();
-            for (const std::byte* at = message.bytes.data(); at != end; at += target_bytes + row_bytes) {
-                std::int64_t target = 0;
-                std::memcpy(&target, at, target_bytes);
-                place(target, at + target_bytes);
-            }
-        }
+        outgoing.exchange([&](const std::byte* record) { place(load<std::int64_t>(record), record + target_bytes); });
     }
 }
 
@@ -254,30 +229,23 @@ void write_sorted_rows(hdf5::Ranks& ranks, const Permutation& permutation, std::
     const std::int64_t step = of_first == rows ? rows : block_rows;
     for (std::int64_t begin = 0; begin < rows; begin += step) {
         const std::int64_t end = std::min(rows, begin + step);
-        const RowRange mine{std::clamp(begin, own.begin, own.end), std::clamp(end, own.begin, own.end)};
-        const std::byte* const from = sorted + (mine.begin - own.begin) * row_bytes;
-        std::vector<RankMessage> messages;
+        const std::int64_t mine = std::clamp(begin, own.begin, own.end);
+        const std::byte* block = sorted + (mine - own.begin) * row_bytes;
+        std::vector<std::byte> joined;
         if (end > of_first) {
-            ranks.agreed([&] {
-                if (!ranks.is_first() && mine.count() > 0) {
-                    messages.push_back({0, {from, from + mine.count() * row_bytes}});
-                }
-            });
-            messages = ranks.exchange(std::move(messages));
+            std::vector<RankMessage> messages;
+            if (mine < std::min(end, own.end)) {
+                messages.push_back({0, {block, block + (std::min(end, own.end) - mine) * row_bytes}});
+            }
+            for (const RankMessage& message : ranks.exchange(std::move(messages))) {
+                joined.insert(joined.end(), message.bytes.begin(), message.bytes.end());
+            }
+            block = joined.data();
         }
         ranks.agreed([&] {
-            if (!ranks.is_first()) {
-                return;
+            if (ranks.is_first()) {
+                write(begin, end - begin, block);
             }
-            if (end <= of_first) {
-                write(begin, end - begin, from);
-                return;
-            }
-            std::vector<std::byte> block(from, from + mine.count() * row_bytes);
-            for (const RankMessage& message : messages) {
-                block.insert(block.end(), message.bytes.begin(), message.bytes.end());
-            }
-            write(begin, end - begin, block.data());
         });
     }
 }
