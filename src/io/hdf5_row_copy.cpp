@@ -270,6 +270,7 @@ Handle<H5Dclose> copy_rows(Ranks& ranks, hid_t dataset, const std::string& path,
     const Permutation& used = is_for_first ? permutation : order.permutation;
     const RowRange own = used.of(ranks.rank());
 
+    // To free what values of variable length point to, of which other ranks hold none.
     const Space all(target != nullptr ? H5Dget_space(made.get()) : H5I_INVALID_HID);
     std::optional<Values> values;
     std::int64_t block_rows = 0;
