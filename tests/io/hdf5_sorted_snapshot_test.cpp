@@ -395,47 +395,6 @@ TEST_F(SortedSet, NamesAndTypesOfCountsFollowTheInput) {
     EXPECT_EQ(file.numbers("PartType6", "NumberOfParticles"), std::vector<double>{2});
 }
 
-TEST_F(SortedSnapshot, TipsyBecomesHdf5) {
-    std::string bytes;
-    const auto append = [&](const auto value) {
-        bytes.append(reinterpret_cast<const char*>(&value), sizeof(value)); // native: little-endian
-    };
-    append(0.25);
-    for (const std::int32_t number : {7, 3, 2, 3, 2, 0}) { // all, dimensions, gas, dark, star, padding
-        append(number);
-    }
-    const auto record = [&](int id, int floats) {
-        for (int i = 0; i < floats; ++i) {
-            append(static_cast<float>(id + i) / 8);
-        }
-    };
-    for (const int gas : {1, 2}) {
-        record(gas, 12);
-    }
-    for (const int dark : {11, 12, 13}) {
-        record(dark, 9);
-    }
-    for (const int star : {41, 42}) {
-        record(star, 11);
-    }
-    write_bytes(folder_ / "tipsy", bytes);
-    io::Snapshot snapshot = io::read_snapshot(folder_ / "tipsy", all_types());
-    ASSERT_EQ(snapshot.header.counts, (std::array<std::int64_t, max_types>{2, 3, 0, 0, 2, 0, 0}));
-    snapshot.ids = {1, 2, 11, 12, 13, 41, 42}; // for the groups; the file has none
-    const Catalog catalog = groups_of(snapshot, {{2, 13, 41}, {12, 42}});
-    const Lines left_out = io::write_sorted_snapshot(output(), catalog, snapshot, sorted_provenance);
-    for (const int ranks : {1, 2, 3}) {
-        const std::filesystem::path over = folder_ / "over_ranks.hdf5";
-        EXPECT_EQ(write_sorted_over(ranks, over, catalog, snapshot, sorted_provenance), left_out) << ranks;
-        EXPECT_TRUE(read_bytes(over) == read_bytes(output())) << ranks << " ranks";
-    }
-    const Hdf5Checker file(output());
-    EXPECT_EQ(file.dataset<float>("PartType1/Masses"), (std::vector<float>{13 / 8.0F, 12 / 8.0F, 11 / 8.0F}));
-    EXPECT_EQ(file.dataset<float>("PartType0/Masses"), (std::vector<float>{2 / 8.0F, 1 / 8.0F}));
-    EXPECT_EQ(file.dataset<float>("PartType4/Coordinates"),
-              (std::vector<float>{42 / 8.0F, 43 / 8.0F, 44 / 8.0F, 43 / 8.0F, 44 / 8.0F, 45 / 8.0F}));
-}
-
 TEST_F(SortedSnapshot, GadgetBinaryBecomesHdf5) {
     GadgetMaker maker;
     maker.counts = {2, 3, 0, 0, 1, 0};
