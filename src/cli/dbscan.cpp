@@ -1,6 +1,8 @@
 // kith dbscan: clusters of dense points, as a label for every row of the file.
 #include "cli/commands.hpp"
 #include "cli/file_rows.hpp"
+#include "cli/interrupt.hpp"
+#include "cli/linking.hpp"
 #include "cli/options.hpp"
 #include "cli/snapshot_run.hpp"
 
@@ -24,14 +26,20 @@ struct Arguments : SnapshotArguments {
     Engine engine = Engine::automatic;
 };
 
-void write(const Arguments& arguments, const SnapshotRun& run, const DbscanResult& found,
-           const Invocation& invocation) {
+/// What write() takes from all ranks: labels, then whether points are core points, for each row of the file.
+std::vector<RankArray> arrays_of(const SnapshotRun& run, const DbscanResult& found) {
+    const FileRows rows = file_rows_of(run.ranks(), run.snapshot);
+    return {labels_by_row(found.label_array, found.clusters, rows),
+            by_file_row(rows, std::uint8_t{0}, [&](std::size_t i) { return found.is_core[i]; })};
+}
+
+void write(const Arguments& arguments, const SnapshotRun& run, const DbscanResult& found, const Invocation& invocation,
+           RankFunnel& funnel) {
     const std::filesystem::path target = run.outputs.staged(arguments.output);
-    const std::span<const std::int32_t> all = found.labels();
-    const FileRows rows = file_rows_of(nullptr, run.snapshot);
-    RankFunnel funnel(nullptr, {by_file_row(rows, std::int32_t{-1}, [&](std::size_t i) { return all[i]; }),
-                                by_file_row(rows, std::uint8_t{0}, [&](std::size_t i) { return found.is_core[i]; })});
-    const io::NumberSource labels{rows.end, [&](std::span<std::byte> block) { funnel.take(block); }};
+    const io::NumberSource labels{rows_of_file(run.snapshot), [&](std::span<std::byte> block) {
+                                      stop_if_interrupted();
+                                      funnel.take(block);
+                                  }};
     const std::string extension = target.extension().string();
     if (extension == ".npy") {
         io::stream_labels_npy(target, labels);
@@ -47,7 +55,7 @@ void write(const Arguments& arguments, const SnapshotRun& run, const DbscanResul
 
 Json json_of(const Arguments& arguments, const SnapshotRun& run, const DbscanResult& found) {
     Json json;
-    json["n"] = run.positions().rows();
+    json["n"] = run.rows_in_all();
     json["eps"] = found.eps;
     json["min_samples"] = arguments.min_samples;
     json["star"] = arguments.star;
@@ -60,13 +68,13 @@ Json json_of(const Arguments& arguments, const SnapshotRun& run, const DbscanRes
     return json;
 }
 
-void print_clusters(const Arguments& arguments, const io::RealArray& points, const DbscanResult& found) {
+void print_clusters(const Arguments& arguments, const SnapshotRun& run, const DbscanResult& found) {
     print_line("density", fmt::format("{} or more points within {}{}", format_count(arguments.min_samples),
-                                      format_length(found.eps, points.dtype()),
+                                      format_length(found.eps, run.positions().dtype()),
                                       arguments.star ? "; border points are noise (DBSCAN*)" : ""));
     print_line("clusters", fmt::format("{}, of {} core points and {} border points; {} noise point{}",
                                        format_count(found.clusters), format_count(found.core_points),
-                                       format_count(points.rows() - found.core_points - found.noise_points),
+                                       format_count(run.rows_in_all() - found.core_points - found.noise_points),
                                        format_count(found.noise_points), found.noise_points == 1 ? "" : "s"));
     if (found.clusters > 0) {
         print_line("largest", fmt::format("{}", fmt::join(largest_of(found.sizes), ", ")));
@@ -76,24 +84,32 @@ void print_clusters(const Arguments& arguments, const io::RealArray& points, con
 void execute(Arguments& arguments, const Invocation& invocation) {
     find_snapshot(arguments, invocation,
                   fmt::format(R"(kith dbscan "$file" --eps {} -o "${{file%.*}}_labels.npy")", arguments.eps));
-    SnapshotRun run(arguments, {"read", "upload", "order", "tree", "core", "link", "border", "download", "write"});
-    run.outputs.plan("-o", arguments.output, {".npy", ".txt", ".hdf5", ".h5"});
-    run.try_out([&](const PointsView& none, const Execution& execution) {
-        (void)dbscan(none, 1, 1, {.engine = arguments.engine, .execution = execution});
+    SnapshotRun run(arguments, {"read", "upload", "order", "tree", "core", "link", "border", "download", "write"},
+                    invocation.ranks);
+    run.agreed([&] {
+        run.refuse_over_ranks(arguments.engine != Engine::automatic && arguments.engine != Engine::tree,
+                              "an --engine other than tree");
+        run.outputs.plan("-o", arguments.output, {".npy", ".txt", ".hdf5", ".h5"});
+        run.try_out([&](const PointsView& none, const Execution& execution) {
+            (void)dbscan(none, 1, 1, {.engine = arguments.engine, .execution = execution});
+        });
     });
     run.read(
         {.types = arguments.types, .velocities = false, .masses = false, .ids = false, .columns = arguments.columns});
     run.resolve_box(arguments.box);
-    DbscanResult found;
-    run.in_context([&] {
-        found = dbscan(
-            run.positions().view(), arguments.eps, arguments.min_samples,
-            {.box = run.box.box, .star = arguments.star, .engine = arguments.engine, .execution = run.execution()});
+    const DbscanResult found = run.in_context([&] {
+        return dbscan(run.points(), arguments.eps, arguments.min_samples,
+                      {.box = run.box.box,
+                       .star = arguments.star,
+                       .engine = arguments.engine,
+                       .execution = execution_over(run.ranks(), run.execution())});
     });
     run.box.box = found.box;
     run.clock.add(found.stages);
-    run.write([&] { run.clock.time("write", [&] { write(arguments, run, found, invocation); }); });
-    run.report(json_of(arguments, run, found), [&] { print_clusters(arguments, run.positions(), found); });
+    run.add_traffic(found.distribution);
+    RankFunnel funnel(run.ranks(), arrays_of(run, found));
+    run.write([&] { run.clock.time("write", [&] { write(arguments, run, found, invocation, funnel); }); }, &funnel);
+    run.report(json_of(arguments, run, found), [&] { print_clusters(arguments, run, found); });
 }
 
 } // namespace
@@ -124,7 +140,7 @@ Command dbscan_command(const Parser& program) {
                "  kith dbscan points.npy --eps 0.5 -o labels.npy\n"
                "  kith dbscan snapshot.hdf5 --eps 20 --min-samples 10 -o clusters.hdf5\n"
                "  kith dbscan stars.csv --eps 1.5 --star -o labels.txt");
-    return {command, [arguments](const Invocation& invocation) { execute(*arguments, invocation); }};
+    return {command, [arguments](const Invocation& invocation) { execute(*arguments, invocation); }, true};
 }
 
 } // namespace kith::cli

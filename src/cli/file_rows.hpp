@@ -20,10 +20,14 @@ struct FileRows {
     std::span<const std::int64_t> of_points; ///< ascending
 };
 
+[[nodiscard]] inline std::int64_t rows_of_file(const io::Snapshot& snapshot) {
+    const auto& counts = snapshot.header.counts;
+    return std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
+}
+
 /// From the first point of this rank (of the first rank, from row 0) to that of the next one. Collective.
 [[nodiscard]] inline FileRows file_rows_of(RankTeam* ranks, const io::Snapshot& snapshot) {
-    const auto& counts = snapshot.header.counts;
-    const std::int64_t all = std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
+    const std::int64_t all = rows_of_file(snapshot);
     const std::span<const std::int64_t> of_points = snapshot.file_rows;
     FileRows rows{0, all, of_points};
     if (ranks != nullptr) {

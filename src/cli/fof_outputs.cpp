@@ -14,7 +14,6 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
-#include <numeric>
 #include <span>
 #include <string>
 #include <utility>
@@ -166,8 +165,7 @@ void write_outputs(const FofArguments& arguments, FofRun& run, const Invocation&
                                     is_csv ? io::TableFormat::csv : io::TableFormat::ecsv, run.catalog, run.snapshot,
                                     made_by);
         }
-        const auto& counts = run.snapshot.header.counts;
-        const io::NumberSource labels{std::accumulate(counts.begin(), counts.end(), std::int64_t{0}), next};
+        const io::NumberSource labels{rows_of_file(run.snapshot), next};
         if (!arguments.labels.empty()) {
             io::stream_labels_npy(outputs.staged(arguments.labels), labels);
         }

@@ -110,6 +110,15 @@ TEST_F(Ranks, GroupsAndAllTheirFilesAreThoseOfOneProcess) {
                       {"groups.hdf5", "map.png"});
 }
 
+TEST_F(Ranks, ClustersAreThoseOfOneProcess) {
+    write_npy("points.npy", as_floats(clumps(2000, 3)), 3);
+    write_npy("few.npy", as_floats(clumps(2, 3)), 3); // ranks without points
+    expect_same_files("dbscan points.npy --eps 0.01 --box 1 -o labels.npy", {"labels.npy"}, {1, 2, 3, 5});
+    expect_same_files("dbscan points.npy --eps 0.01 --star -o labels.txt", {"labels.txt"});
+    expect_same_files("dbscan points.npy --eps 0.01 --min-samples 8 -o clusters.hdf5", {"clusters.hdf5"});
+    expect_same_files("dbscan few.npy --eps 0.5 --min-samples 1 -o clusters.hdf5", {"clusters.hdf5"});
+}
+
 TEST_F(Ranks, SortedSnapshotsAreThoseOfOneProcess) {
     write_npy("points.npy", as_floats(clumps(2000, 3)), 3);
     ASSERT_EQ(kith("fof points.npy --box 1 -b 0.2 --min-members 2 -o groups.hdf5 --gtp stars").exit_code, 0); // Tipsy
@@ -208,6 +217,7 @@ TEST_F(Ranks, RealSnapshotsInSeveralFilesAndWithSeveralTypes) {
                           {"groups.hdf5", "labels.npy", "sorted.hdf5"}, {2});
         expect_same_files("knn " + path + " -k 4 -o near.npz", {"near.npz"}, {3});
         expect_same_files("radius " + path + " -r 0.01 -o near.hdf5", {"near.hdf5"}, {3});
+        expect_same_files("dbscan " + path + " --eps 0.01 -o clusters.hdf5", {"clusters.hdf5"}, {3});
     }
 }
 
@@ -253,6 +263,7 @@ TEST_F(Ranks, AFailureIsToldOnceAndLeavesNoFile) {
           std::tuple("radius points.npy -r 1 --count --sort index -o near.npz", 2, "leave --sort out"),
           std::tuple("mst points.npy -o tree.npz", 2, "kith mst runs in one process, but 3 were started together"),
           std::tuple("fof points.npy --engine kdtree -o groups.hdf5", 2, "does not work over ranks"),
+          std::tuple("dbscan points.npy --eps 0.1 --engine brute -o labels.npy", 2, "does not work over ranks"),
           std::tuple("info points.npy", 2, "kith info runs in one process, but 3 were started together"),
           std::tuple("nonsense", 2, "'nonsense' is not a subcommand")}) {
         const Outcome outcome = over(3, arguments);
@@ -288,7 +299,8 @@ TEST_F(Ranks, ErrorsAreThoseOfOneProcess) {
           "knn bad.npy --queries points.npy -k 3 -o near.npz", "knn worse.npy --queries bad.npy -k 3 -o near.npz",
           "knn near_zero.npy --queries far.npy -k 1 -o near.npz", "knn points.npy -k 3 --box 0.001 -o near.npz",
           "fof points.npy --box 0.001 -o groups.hdf5", "knn points.npy -k 3 --box 1,1 -o near.npz",
-          "radius bad.npy -r 0.1 -o near.npz", "fof points.npy --linking-length 1e-300 -o groups.hdf5"}) {
+          "radius bad.npy -r 0.1 -o near.npz", "dbscan worse.npy --eps 0.1 -o labels.npy",
+          "fof points.npy --linking-length 1e-300 -o groups.hdf5"}) {
         const Outcome alone = kith(arguments);
         EXPECT_NE(alone.exit_code, 0) << arguments;
         const Outcome outcome = over(3, arguments);
