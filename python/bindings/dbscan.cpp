@@ -35,9 +35,26 @@ void find_clusters(const Call& call, const OutputArray& labels, const std::optio
     });
 }
 
+/// Over ranks, where labels and flags are the result's own.
+nb::object find_clusters_over_ranks(const Call& call, double eps, std::int64_t min_samples, bool star) {
+    auto* const found =
+        new DbscanResult(answer(call, 0, DbscanOptions{.star = star}, [&](const DbscanOptions& options) {
+            return dbscan(call.points(), eps, min_samples, options);
+        }));
+    const nb::capsule owner = owner_of(found);
+    call.ranks->report("clusters", found->clusters);
+    call.ranks->report("core_points", found->core_points);
+    call.ranks->report("noise_points", found->noise_points);
+    const auto* const flags = reinterpret_cast<const bool*>(found->is_core.data());
+    return nb::make_tuple(array_of(found->labels64(), owner),
+                          array_of(std::span<const bool>(flags, found->is_core.size()), owner));
+}
+
 } // namespace
 
 void bind_dbscan(nb::module_& module) {
+    module.def("find_clusters_over_ranks", find_clusters_over_ranks, nb::arg("call"), nb::arg("eps"),
+               nb::arg("min_samples"), nb::arg("star"));
     module.def("find_clusters", find_clusters, nb::arg("call"), nb::arg("labels").noconvert(),
                nb::arg("is_core").none(), nb::arg("eps"), nb::arg("min_samples"), nb::arg("star"));
 }

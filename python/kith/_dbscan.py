@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy
@@ -38,7 +39,7 @@ def dbscan(points: AnyArray, eps: float, min_samples: int = 5, *, box: BoxLike =
 
     Returns
     -------
-    labels : array of int32, shape (n,)
+    labels : array of int32, over processes of int64, shape (n,)
         Clusters are numbered from 0 by their first core point. Of the library of the points.
     is_core : array of bool, shape (n,)
         If `return_core`.
@@ -72,9 +73,16 @@ def dbscan(points: AnyArray, eps: float, min_samples: int = 5, *, box: BoxLike =
     if min_samples < 1:
         raise ValueError(f"min_samples is {min_samples}; it must be 1 or more, as it counts the point itself")
     star, return_core = _arrays.flag(star, "star"), _arrays.flag(return_core, "return_core")
-    shape = (source.shape[0] if source.shape else 0,)
-    labels, finish = _arrays.empty_like(source.like, shape, numpy.int32)
-    is_core = _arrays.empty_like(source.like, shape, numpy.bool_)[0] if return_core else None
-    _core.find_clusters(source.call(device, threads, progress, engine, comm=comm), labels, is_core,
-                        _arrays.as_number(eps, "eps"), min(min_samples, 2**63 - 1), star)
+    call = source.call(device, threads, progress, engine, comm=comm)
+    density = _arrays.as_number(eps, "eps"), min(min_samples, 2**63 - 1), star
+    if comm is None:
+        shape = (source.shape[0] if source.shape else 0,)
+        labels, finish = _arrays.empty_like(source.like, shape, numpy.int32)
+        is_core = _arrays.empty_like(source.like, shape, numpy.bool_)[0] if return_core else None
+        _core.find_clusters(call, labels, is_core, *density)
+    else:
+        comm.require_same("return_core", return_core)
+        _arrays.require_type(source.like, numpy.int64)
+        finish = functools.partial(_arrays.in_library_of, source.like)
+        labels, is_core = _core.find_clusters_over_ranks(call, *density)
     return (finish(labels), finish(is_core)) if return_core else finish(labels)

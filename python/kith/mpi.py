@@ -63,7 +63,8 @@ class Ranks:
         Of the latest call: `bytes_sent`, `bytes_received` and `messages_sent` of this process, the `seconds` of each stage,
         `first`, the global index of its first query or label, and `total`, their number on all processes. With `rebalance`
         `kith.knn` and `kith.fof` add `work`, an array of float32 of shape (n,): what each point cost, in seconds; empty if
-        there is one process. Of `kith.fof` also `groups`, the number of groups, `linking_length` and `psi`.
+        there is one process. Of `kith.fof` also `groups`, the number of groups, `linking_length` and `psi`; of
+        `kith.dbscan` the numbers of `clusters`, `core_points` and `noise_points`.
     """
 
     def __init__(self, comm: MPI.Intracomm, *, ids: AnyArray | None = None, rebalance: bool = False,

@@ -28,6 +28,10 @@ def fof(**options):
     return over(kith.fof, {"points": points, "b": 0.2, **options})
 
 
+def dbscan(**options):
+    return over(kith.dbscan, {"points": points, "eps": 0.1, **options})
+
+
 class Odd:
     """What raises an exception of a kind that other processes may not know."""
 
@@ -44,7 +48,7 @@ class Undecodable:
         return b"\xff".decode()
 
 
-SLIPS = [(call, slip) for call in (knn, radius_search, fof) for slip in (
+SLIPS = [(call, slip) for call in (knn, radius_search, fof, dbscan) for slip in (
     {"points": None}, {"points": points[0]}, {"points": "words"}, {"points": points.astype(complex)},
     {"points": points[:, :1]}, {"points": points[:, :2]}, {"points": points.astype(numpy.float64)},
     {"points": points * numpy.nan}, {"points": Odd()}, {"points": Undecodable()}, {"box": "wide"}, {"box": -1},
@@ -67,6 +71,10 @@ SLIPS += [(fof, slip) for slip in (
     {"types": numpy.full(50, 0.5)}, {"min_members": 0}, {"return_catalog": 3},
     {"b": None}, {"b": "wide"}, {"b": -1}, {"b": 0.3}, {"b": 0.2, "linking_length": 0.1})]
 
+SLIPS += [(dbscan, slip) for slip in (
+    {"eps": None}, {"eps": "wide"}, {"eps": -1}, {"eps": 0.2}, {"min_samples": 0}, {"min_samples": 7}, {"star": True},
+    {"star": 3}, {"return_core": True}, {"ids": numpy.arange(49)})]
+
 for call, slip in SLIPS:
     name = f"{call.__name__}({', '.join(f'{key}={value!r:.40}' for key, value in slip.items())})"
     try:
@@ -80,6 +88,6 @@ for call, slip in SLIPS:
     assert re.match(r"rank \d: ", texts[0]) or "all ranks must" in texts[0], f"{name}: {texts[0]}"
     if world.rank == 0:
         print(name, flush=True)
-knn(), radius_search(), fof()  # and all goes on
+knn(), radius_search(), fof(), dbscan()  # and all goes on
 if world.rank == 0:
     print(len(SLIPS), "slips were raised everywhere")

@@ -80,6 +80,13 @@ for comm in (world, world.Split(0, world.size - world.rank)):  # the second one 
             labels = kith.fof(mine, b=0.5, box=BOX, threads=1, comm=ranks)
             assert numpy.array_equal(labels, expected[rows])
             assert len(ranks.report["work"]) == (len(mine) if comm.size > 1 else 0)
+            for star in (False, True):
+                labels, is_core = kith.dbscan(mine, 0.05, 6, box=BOX, star=star, return_core=True, threads=1, comm=ranks)
+                expected_labels, expected_core = kith.dbscan(whole, 0.05, 6, box=BOX, star=star, return_core=True)
+                assert numpy.array_equal(labels, expected_labels[rows]) and labels.dtype == numpy.int64
+                assert numpy.array_equal(is_core, expected_core[rows])
+                assert ranks.report["clusters"] == expected_labels.max() + 1
+                assert ranks.report["core_points"] == expected_core.sum()
             few = whole[:7] if comm.rank == comm.size - 1 else whole[:0]
             distances, indices = kith.knn(mine, 3, few, max_distance=0.1, threads=1, comm=comm)
             expected_distances, expected_indices = kith.knn(whole, 3, few, max_distance=0.1)
