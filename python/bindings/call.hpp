@@ -67,8 +67,8 @@ private:
 
 [[nodiscard]] std::optional<PointsView> queries_of(const std::optional<InputArray>& queries);
 
-/// Runs `work`, which must not use Python, over the ranks of the call if it has any. `size` estimates the numbers in the
-/// result: small calls are brief. Throws the exception of the work, of a signal handler or of the progress function.
+/// Runs `work`, which must not use Python, over the ranks of the call if it has any. `size` estimates the numbers in
+/// the result: small calls are brief. Throws the exception of the work, of a signal handler or of the progress function.
 void run(const CallOptions& options, std::int64_t size, const std::function<void(const Execution&)>& work);
 
 /// Runs function(options), with the box, engine and execution of the call in the options, and returns its result.

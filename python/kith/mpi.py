@@ -21,6 +21,7 @@ from __future__ import annotations
 import os
 import pickle
 import sys
+import time
 from typing import Any
 
 import numpy
@@ -34,6 +35,7 @@ from kith import _arrays, _core
 from kith._arrays import AnyArray
 
 _LARGEST_MESSAGE = 1 << 30
+_SMALL_MESSAGE = 1 << 16
 _TAGS = (1, 2)
 
 
@@ -115,8 +117,10 @@ def _told(error):
 class _Team:
     """kith's Communicator (kith/communicator.hpp), on a duplicate of an mpi4py communicator, for one call.
 
-    Waits yield the core, because there may be more processes than cores. An exchange ends by non-blocking consensus,
-    since receivers do not know the senders: synchronous sends, then a barrier that does not block.
+    Waits yield the core, because there may be more processes than cores, and sleep where they are long and no large message
+    of this process is on its way: on a busy machine the scheduler comes back to a process that yields time and again. An
+    exchange ends by non-blocking consensus, since receivers do not know the senders: synchronous sends, then a barrier that
+    does not block.
     """
 
     def __init__(self, ranks):
@@ -201,12 +205,12 @@ class _Team:
 
     def all_reduce(self, values, reduction):
         values = numpy.frombuffer(values, numpy.int64)
-        _wait(self.comm.Iallreduce(MPI.IN_PLACE, values, (MPI.MIN, MPI.MAX, MPI.SUM)[reduction]))
+        _wait(self.comm.Iallreduce(MPI.IN_PLACE, values, (MPI.MIN, MPI.MAX, MPI.SUM)[reduction]), values.nbytes)
 
     def all_gather(self, mine, everything, counts):
         if sum(counts) <= _LARGEST_MESSAGE:
             starts = [sum(counts[:rank]) for rank in range(self.size)]
-            _wait(self.comm.Iallgatherv([mine, len(mine), MPI.BYTE], [everything, counts, starts, MPI.BYTE]))
+            _wait(self.comm.Iallgatherv([mine, len(mine), MPI.BYTE], [everything, counts, starts, MPI.BYTE]), sum(counts))
             return
         begin = 0
         for root, count in enumerate(counts):
@@ -214,7 +218,7 @@ class _Team:
                 everything[begin:begin + count] = mine
             for first in range(begin, begin + count, _LARGEST_MESSAGE):
                 part = everything[first:min(first + _LARGEST_MESSAGE, begin + count)]
-                _wait(self.comm.Ibcast([part, len(part), MPI.BYTE], root))
+                _wait(self.comm.Ibcast([part, len(part), MPI.BYTE], root), len(part))
             begin += count
 
     def exchange(self, messages):
@@ -232,6 +236,7 @@ class _Team:
         parts = [[] for _ in range(self.size)]
         status = MPI.Status()
         barrier = None
+        patience = _Patience()
         while True:
             if self.comm.Iprobe(MPI.ANY_SOURCE, tag, status):
                 part = bytearray(status.Get_count(MPI.BYTE))
@@ -241,13 +246,12 @@ class _Team:
                 if len(part) < _LARGEST_MESSAGE:
                     received[source].append(b"".join(parts[source]))
                     parts[source] = []
-            elif barrier is None:
-                if MPI.Request.Testall(sends):
-                    barrier = self.comm.Ibarrier()
-            elif barrier.Test():
+            elif barrier is None and MPI.Request.Testall(sends):
+                barrier = self.comm.Ibarrier()
+            elif barrier is not None and barrier.Test():
                 break
             else:
-                os.sched_yield()
+                patience.wait(may_sleep=barrier is not None)  # all that this process sends has been received
         return [(rank, message) for rank, of_rank in enumerate(received) for message in of_rank]
 
     def abort(self, reason):
@@ -255,6 +259,20 @@ class _Team:
         self.comm.Abort(1)
 
 
-def _wait(request):
+def _wait(request, bytes_on_their_way=0):
+    patience = _Patience()
     while not request.Test():
-        os.sched_yield()
+        patience.wait(may_sleep=bytes_on_their_way <= _SMALL_MESSAGE)
+
+
+class _Patience:
+    """A wait that yields for 0.2 ms and then sleeps for 0.05 ms time and again, where it may."""
+
+    def __init__(self):
+        self._sleeps_from = time.perf_counter() + 2e-4
+
+    def wait(self, may_sleep):
+        if may_sleep and time.perf_counter() > self._sleeps_from:
+            time.sleep(5e-5)
+        else:
+            os.sched_yield()

@@ -23,7 +23,7 @@ def over(ranks, program, *arguments):
     environment = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
                    "OMPI_MCA_rmaps_base_oversubscribe": "1"}
     found = subprocess.run([MPIEXEC, "-n", str(ranks), sys.executable, program, *arguments], env=environment, text=True,
-                           capture_output=True, timeout=120)
+                           capture_output=True, timeout=300)
     assert found.returncode == 0, found.stderr
     return found.stdout
 

@@ -2,8 +2,8 @@
 //
 // The input is read in file order, block by block, and every row is put where it belongs in memory (sorted_rows.hpp);
 // then the dataset is written. Each chunk of a compressed dataset is so read once, over ranks once more where the range
-// of a rank ends within it. Rows are copied byte for byte in their stored type, whatever it is. Memory: this rank's range
-// of the dataset, and a few blocks of 16 MiB, or of one chunk across its rows where that is more.
+// of a rank ends within it. Rows are copied byte for byte in their stored type, whatever it is. Memory: this rank's
+// range of the dataset, and a few blocks of 16 MiB, or of one chunk across its rows where that is more.
 #pragma once
 
 #include "io/hdf5_create.hpp"

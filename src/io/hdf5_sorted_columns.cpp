@@ -1,8 +1,9 @@
 // Sorted snapshots of inputs that are not HDF5 (Gadget-2 binary, Tipsy), in the layout of Gadget-4.
 //
-// Each type is read by itself, so that only one is in memory at a time, over ranks this rank's share of it, and a column
-// that another type lacks is kept: Coordinates, Velocities, ParticleIDs, and Masses, or an entry of MassTable where all masses are one number of the
-// input's table. What else these files hold has no name or unit that would be known for sure, and is left out.
+// Each type is read by itself, so that only one is in memory at a time, over ranks this rank's share of it, and a
+// column that another type lacks is kept: Coordinates, Velocities, ParticleIDs, and Masses, or an entry of MassTable
+// where all masses are one number of the input's table. What else these files hold has no name or unit that would be
+// known for sure, and is left out.
 #include "io/hdf5_sorted_snapshot.hpp"
 
 #include "io/hdf5_snapshot.hpp"
