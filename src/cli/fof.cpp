@@ -5,7 +5,7 @@
 #include "cli/fof_outputs.hpp"
 #include "cli/fof_report.hpp"
 #include "cli/linking.hpp"
-#include "cli/peculiar_velocities.hpp"
+#include "cli/phase_space.hpp"
 #include "cli/usage_error.hpp"
 
 #include <kith/io.hpp>
@@ -41,28 +41,10 @@ void require_types_for_sorting(const FofArguments& arguments) {
     }
 }
 
-std::optional<PhaseSpace> phase_space_of(const FofArguments& arguments, const FofRun& run) {
-    const io::Snapshot& snapshot = run.snapshot;
-    if (!arguments.psi) {
-        return std::nullopt;
-    }
-    if (!snapshot.velocities) {
-        throw UsageError(fmt::format("'{}' has no velocities, but --psi and --psi-sigma are of velocities; leave them "
-                                     "out",
-                                     arguments.snapshot));
-    }
-    const Particles particles = particles_of(run);
-    return PhaseSpace{*particles.velocities,
-                      arguments.psi->is_relative()
-                          ? *arguments.psi
-                          : VelocityLength::absolute(arguments.psi->value() / peculiar_factor(snapshot.header)),
-                      particles.masses};
-}
-
 /// The groups, by the engine that was asked for.
 FofResult groups_of(const FofArguments& arguments, FofRun& run, const Execution& execution) {
     const PointsView points = run.points();
-    const std::optional<PhaseSpace> phase_space = phase_space_of(arguments, run);
+    const std::optional<PhaseSpace> phase_space = phase_space_of(arguments.psi, run.snapshot, arguments.snapshot);
     if (!arguments.by_spanning_tree) {
         return fof(
             points, arguments.linking_length,

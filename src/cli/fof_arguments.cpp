@@ -1,6 +1,7 @@
 #include "cli/fof_arguments.hpp"
 
 #include "cli/linking.hpp"
+#include "cli/phase_space.hpp"
 #include "cli/usage_error.hpp"
 
 #include <fmt/format.h>
@@ -23,17 +24,7 @@ void add_sample_options(const Parser& command, FofArguments& arguments) {
 }
 
 void add_linking_options(const Parser& command, FofArguments& arguments) {
-    const Option relative =
-        add_value(command, "-b", "B", std::string("Linking length ") + help_of_b + "; 0.2 by default",
-                  arguments.linking_length, [](const std::string& option, const std::string& text) {
-                      return LinkingLength::relative(parse_length(option, text));
-                  });
-    const Option absolute = add_value(command, "--linking-length", "R",
-                                      std::string("Linking length ") + help_of_linking_length, arguments.linking_length,
-                                      [](const std::string& option, const std::string& text) {
-                                          return LinkingLength::absolute(parse_length(option, text));
-                                      })
-                                .excludes(relative);
+    const auto [relative, absolute] = add_linking_length_options(command, arguments.linking_length);
     add_value(
         command, "--min-overdensity", "D",
         "Instead of -b, the linking length at which two points in a sphere of that radius are D times as dense as "
@@ -41,21 +32,7 @@ void add_linking_options(const Parser& command, FofArguments& arguments) {
         arguments.min_overdensity, parse_positive)
         .excludes(relative)
         .excludes(absolute);
-    const Option psi =
-        add_value(command, "--psi", "V",
-                  "Groups in phase space, on the CPU: friends have |dx|^2/R^2 + |dv|^2/V^2 of 1 or "
-                  "less, R the linking length; V is a peculiar velocity in the file's unit, as kith info "
-                  "shows them, or inf, for the groups of the positions",
-                  arguments.psi, [](const std::string& option, const std::string& text) {
-                      return VelocityLength::absolute(parse_positive_or_infinite(option, text));
-                  });
-    add_value(command, "--psi-sigma", "F",
-              "The same, with V = F times the dispersion of all velocities, sqrt(sum m |v - mean|^2 / sum m)",
-              arguments.psi,
-              [](const std::string& option, const std::string& text) {
-                  return VelocityLength::sigmas(parse_positive(option, text));
-              })
-        .excludes(psi);
+    add_psi_options(command, arguments.psi, "Groups");
     command.text(
         "--engine", "auto|tree|brute|kdtree|spanning-tree",
         "Search algorithm: auto (the default), tree, brute (all pairs), kdtree, or spanning-tree (the minimum spanning "

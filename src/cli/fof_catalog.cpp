@@ -1,5 +1,7 @@
 #include "cli/fof_catalog.hpp"
 
+#include "cli/linking.hpp"
+
 #include <kith/catalog_columns.hpp>
 #include <kith/distributed.hpp>
 
@@ -80,7 +82,7 @@ void describe_groups(const FofArguments& arguments, FofRun& run, const Execution
     run.in_context([&] {
         try {
             run.catalog =
-                catalog(run.groups, particles_of(run),
+                catalog(run.groups, particles_of(run.snapshot),
                         {.min_members = arguments.min_members, .execution = execution_over(run.ranks(), execution)});
         } catch (const Error& error) {
             // The options were checked; what is refused here is a mass or a velocity of the file.

@@ -39,11 +39,7 @@ io::Provenance provenance(const FofArguments& arguments, const FofRun& run, cons
         parameters["seed"] = fmt::format("{}", arguments.seed);
     }
     if (arguments.psi) {
-        parameters["psi"] = fmt::format("{}", psi_of(arguments, run));
-        parameters["velocity_scale"] = fmt::format("{}", run.groups.velocity_scale);
-        if (arguments.psi->is_relative()) {
-            parameters["psi_sigma"] = fmt::format("{}", arguments.psi->value());
-        }
+        compared_velocities(arguments, run).add_to(parameters);
     }
     return run.provenance(invocation, std::move(parameters));
 }
@@ -87,7 +83,7 @@ void write_map(const FofArguments& arguments, const FofRun& run, const io::Prove
         subject.caption += fmt::format(" (b = {:.6g})", arguments.linking_length.value());
     }
     if (arguments.psi) {
-        subject.caption += fmt::format(", psi = {:.4g}", psi_of(arguments, run));
+        subject.caption += fmt::format(", psi = {:.4g}", compared_velocities(arguments, run).psi());
     }
     std::vector<std::pair<std::string, std::string>> notes = {
         {"Software", made_by.program}, {"Command", made_by.command}, {"Source", made_by.input}};
@@ -116,7 +112,7 @@ void plan_outputs(OutputFiles& outputs, const FofArguments& arguments) {
 void project_points(const FofArguments& arguments, FofRun& run) {
     if (!arguments.map.empty()) {
         run.bar.announce("drawing the map");
-        const Particles particles = particles_of(run);
+        const Particles particles = particles_of(run.snapshot);
         run.clock.time("map",
                        [&] { run.map = project_map(particles.positions, particles.masses, run.box.box, run.ranks()); });
     }

@@ -1,11 +1,9 @@
 #include "cli/fof_report.hpp"
 
 #include "cli/linking.hpp"
-#include "cli/peculiar_velocities.hpp"
 
 #include <fmt/format.h>
 
-#include <cmath>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -13,11 +11,6 @@
 namespace kith::cli {
 
 namespace {
-
-/// JSON has no infinity, so that is a text, which readers of numbers take, too.
-Json json_of_length(double length) {
-    return std::isinf(length) ? Json("inf") : Json(length);
-}
 
 void print_linking(const FofArguments& arguments, const FofRun& run) {
     if (arguments.sample) {
@@ -33,15 +26,7 @@ void print_linking(const FofArguments& arguments, const FofRun& run) {
     }
     print_line("linking", linking);
     if (arguments.psi) {
-        const bool is_relative = arguments.psi->is_relative();
-        print_line(
-            "", fmt::format("psi = {:.6g}{}, of {}; {}", psi_of(arguments, run),
-                            is_relative ? fmt::format(" = {} dispersions", arguments.psi->value()) : "",
-                            kind_of_velocities(run.overview().header.frame.has_value()),
-                            run.groups.velocity_scale > 0
-                                ? fmt::format("stored velocities are multiplied by {:.6g} to be compared with lengths",
-                                              run.groups.velocity_scale)
-                                : "velocities make no difference"));
+        print_line("", compared_velocities(arguments, run).text());
     }
 }
 
@@ -58,9 +43,12 @@ Json json_of(const FofArguments& arguments, const FofRun& run) {
     json["min_overdensity"] = arguments.min_overdensity ? Json(*arguments.min_overdensity) : Json(nullptr);
     json["sample"] = arguments.sample ? Json(run.rows_in_all()) : Json(nullptr);
     json["seed"] = arguments.sample ? Json(arguments.seed) : Json(nullptr);
-    json["psi"] = arguments.psi ? json_of_length(psi_of(arguments, run)) : Json(nullptr);
-    json["psi_sigma"] = arguments.psi && arguments.psi->is_relative() ? Json(arguments.psi->value()) : Json(nullptr);
-    json["velocity_scale"] = arguments.psi ? Json(run.groups.velocity_scale) : Json(nullptr);
+    for (const char* const name : {"psi", "psi_sigma", "velocity_scale"}) {
+        json[name] = nullptr;
+    }
+    if (arguments.psi) {
+        compared_velocities(arguments, run).add_to(json);
+    }
     json["min_members"] = arguments.min_members;
     json["groups"] = run.listed(arguments);
     json["groups_with_singles"] = run.groups.sizes.size();

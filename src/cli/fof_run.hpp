@@ -3,6 +3,7 @@
 
 #include "cli/fof_arguments.hpp"
 #include "cli/map.hpp"
+#include "cli/phase_space.hpp"
 #include "cli/snapshot_run.hpp"
 
 #include <kith/catalog.hpp>
@@ -39,13 +40,10 @@ struct FofRun : SnapshotRun {
     }
 };
 
-/// The particles of this rank's share.
-[[nodiscard]] Particles particles_of(const FofRun& run);
-
 /// The linking length, as the type of the positions has it.
 [[nodiscard]] std::string linking_length_of(const FofRun& run);
 
-/// The linking length of velocities, as a peculiar velocity. Of groups in phase space.
-[[nodiscard]] double psi_of(const FofArguments& arguments, const FofRun& run);
+/// Of groups in phase space.
+[[nodiscard]] ComparedVelocities compared_velocities(const FofArguments& arguments, const FofRun& run);
 
 } // namespace kith::cli

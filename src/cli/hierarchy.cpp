@@ -2,6 +2,7 @@
 #include "cli/commands.hpp"
 #include "cli/linking.hpp"
 #include "cli/options.hpp"
+#include "cli/phase_space.hpp"
 #include "cli/snapshot_run.hpp"
 #include "cli/usage_error.hpp"
 
@@ -21,6 +22,7 @@ struct Arguments : SnapshotArguments {
     std::vector<double> lengths = {0.05, 0.1, 0.2};
     bool are_relative = true;
     bool writes_labels = false;
+    std::optional<VelocityLength> psi; ///< at the longest of them
     Engine engine = Engine::automatic;
     std::int64_t min_members = 20;
 
@@ -55,6 +57,12 @@ std::string length_unit(const io::SnapshotHeader& header) {
                        h == header.parameters.end() ? "" : fmt::format(", h = {}", h->second));
 }
 
+/// In phase space.
+ComparedVelocities compared_velocities(const Arguments& arguments, const SnapshotRun& run, const FofLadder& ladder) {
+    const SpanningTreeFacts& facts = ladder.spanning_tree().facts();
+    return {*arguments.psi, facts.velocity_length, facts.velocity_scale, run.snapshot.header};
+}
+
 io::Provenance provenance(const Arguments& arguments, const SnapshotRun& run, const FofLadder& ladder,
                           const Invocation& invocation) {
     std::map<std::string, std::string> parameters{{"min_members", fmt::format("{}", arguments.min_members)}};
@@ -66,6 +74,9 @@ io::Provenance provenance(const Arguments& arguments, const SnapshotRun& run, co
         parameters["b"] = fmt::format("{}", fmt::join(arguments.lengths, ","));
         parameters["volume"] = fmt::format("{}", tree.volume());
         parameters["volume_kind"] = name_of(tree.volume_kind());
+    }
+    if (arguments.psi) {
+        compared_velocities(arguments, run, ladder).add_to(parameters);
     }
     return run.provenance(invocation, std::move(parameters));
 }
@@ -105,14 +116,22 @@ Json json_of(const Arguments& arguments, const SnapshotRun& run, const FofLadder
         of_level["largest"] = largest_of(level.sizes, largest_shown);
         json["levels"].push_back(of_level);
     }
+    if (arguments.psi) {
+        compared_velocities(arguments, run, ladder).add_to(json);
+    }
     json["engine"] = name_of(tree.engine());
+    json["device"] = name_of(arguments.common.device);
     return json;
 }
 
-void print_levels(const Arguments& arguments, DType dtype, const FofLadder& ladder) {
+void print_levels(const Arguments& arguments, const SnapshotRun& run, const FofLadder& ladder) {
+    const DType dtype = run.positions().dtype();
     if (arguments.are_relative) {
         const SpanningTree& tree = ladder.spanning_tree();
         print_line("linking", describe_relative("b in", tree.volume(), tree.volume_kind()));
+    }
+    if (arguments.psi) {
+        print_line("space", "at the longest linking length " + compared_velocities(arguments, run, ladder).text());
     }
     for (std::size_t i = 0; i < ladder.levels().size(); ++i) {
         const FofLevel& level = ladder.levels()[i];
@@ -132,18 +151,32 @@ void execute(Arguments& arguments, const Invocation& invocation) {
     require_ascending(arguments);
     SnapshotRun run(arguments, {"read", "order", "tree", "neighbors", "connect", "edges", "levels", "write"});
     run.outputs.plan("-o", arguments.output, {".hdf5", ".h5"});
-    run.read({.types = arguments.types, .velocities = false, .ids = false, .columns = arguments.columns});
+    run.try_out([&](const PointsView& none, const Execution& execution) {
+        SpanningTreeOptions options{.engine = arguments.engine, .execution = execution};
+        if (arguments.psi) {
+            options.phase_space =
+                PhaseSpaceAt{PhaseSpace{none, VelocityLength::absolute(1)}, LinkingLength::absolute(1)};
+        }
+        (void)spanning_tree(none, options);
+    });
+    run.read({.types = arguments.types,
+              .velocities = arguments.psi.has_value(),
+              .ids = false,
+              .columns = arguments.columns});
     run.resolve_box(arguments.box);
     add_mass_warning(run.warnings, arguments.are_relative, run.snapshot);
 
-    const Execution execution = run.execution();
+    const std::vector<LinkingLength> lengths = arguments.linking_lengths();
+    SpanningTreeOptions options{.box = run.box.box, .engine = arguments.engine, .execution = run.execution()};
+    if (const auto phase_space = phase_space_of(arguments.psi, run.snapshot, arguments.snapshot)) {
+        options.phase_space = PhaseSpaceAt{*phase_space, lengths.back()};
+    }
+    const Execution execution = cpu(options.execution.threads, options.execution.progress); // of all but the tree
     FofLadder ladder;
     run.in_context([&] {
-        ladder = fof_ladder(run.positions().view(), arguments.linking_lengths(),
-                            {.box = run.box.box,
-                             .min_members = arguments.min_members,
-                             .engine = arguments.engine,
-                             .execution = execution});
+        SpanningTree tree = spanning_tree(run.positions().view(), options);
+        run.clock.add(tree.stages);
+        ladder = fof_ladder(std::move(tree), lengths, {.min_members = arguments.min_members, .execution = execution});
     });
     run.box.box = ladder.spanning_tree().box();
     run.clock.add(ladder.stages);
@@ -152,7 +185,7 @@ void execute(Arguments& arguments, const Invocation& invocation) {
             write_output(arguments, run, ladder, execution, provenance(arguments, run, ladder, invocation));
         });
     });
-    run.report(json_of(arguments, run, ladder), [&] { print_levels(arguments, run.positions().dtype(), ladder); });
+    run.report(json_of(arguments, run, ladder), [&] { print_levels(arguments, run, ladder); });
 }
 
 void add_linking_options(const Parser& command, Arguments& arguments) {
@@ -186,12 +219,13 @@ Command hierarchy_command(const Parser& program) {
                  "Also write the group of every row of the file at each level; -1: none, or not selected",
                  arguments->writes_labels);
     add_engine_option(command, arguments->engine, tree_or_brute);
-    add_threads_option(command, arguments->common);
-    add_json_option(command, arguments->common);
+    add_psi_options(command, arguments->psi, "Groups");
+    add_execution_options(command, arguments->common);
     add_footer(
         command,
         "One minimum spanning tree serves all linking lengths. Groups of a level are numbered from 0 by\n"
-        "decreasing size.\n"
+        "decreasing size. V of --psi and --psi-sigma belongs to the longest linking length; at a shorter one it is\n"
+        "shorter by the same factor. On a GPU the tree is found, all else on the CPU.\n"
         "Datasets written, one number for each level: linking_lengths, groups (all of them, single points included).\n"
         "One for each group of --min-members and more, those of level i from offsets[i] to offsets[i + 1] - 1: sizes,\n"
         "parents (the group of the next level that contains it; -1 at the last), first_rows (its first point, as a\n"

@@ -27,6 +27,20 @@ std::string_view remedy_for_unequal_masses(const io::Snapshot& snapshot) {
 
 } // namespace
 
+Particles particles_of(const io::Snapshot& snapshot) {
+    Particles particles;
+    particles.positions = snapshot.positions.view();
+    if (snapshot.velocities) {
+        particles.velocities = snapshot.velocities->view();
+    }
+    if (snapshot.masses) {
+        particles.masses = std::visit([](const auto& masses) { return ScalarsView(masses); }, snapshot.masses->values);
+    }
+    particles.uniform_mass = snapshot.uniform_mass.value_or(1);
+    particles.types = snapshot.types;
+    return particles;
+}
+
 void add_mass_warning(std::vector<std::string>& warnings, bool is_relative, const io::Snapshot& snapshot) {
     if (!is_relative || !snapshot.masses) {
         return;

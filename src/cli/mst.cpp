@@ -1,7 +1,10 @@
 // kith mst: the minimum spanning tree of the points, into a file.
 #include "cli/commands.hpp"
+#include "cli/linking.hpp"
+#include "cli/phase_space.hpp"
 #include "cli/search_command.hpp"
 #include "cli/snapshot_run.hpp"
+#include "cli/usage_error.hpp"
 
 #include <kith/io.hpp>
 #include <kith/spanning_tree.hpp>
@@ -10,6 +13,9 @@
 
 #include <memory>
 #include <numeric>
+#include <optional>
+#include <string>
+#include <vector>
 
 namespace kith::cli {
 
@@ -26,10 +32,22 @@ Lengths lengths_of(std::span<const T> weights) {
             weights.empty() ? 0 : static_cast<double>(weights.back())};
 }
 
-SearchOutcome search(const SearchArguments& arguments, const SearchTask& task) {
-    const auto tree = std::make_shared<SpanningTree>(task.library([&] {
-        return spanning_tree(task.points, {.box = task.box, .engine = arguments.engine, .execution = task.execution});
-    }));
+struct Arguments : SearchArguments {
+    std::optional<VelocityLength> psi;
+    std::optional<LinkingLength> linking_length; ///< at which psi is given
+};
+
+/// The length at which a tree in phase space is found.
+LinkingLength length_of(const Arguments& arguments) {
+    return arguments.linking_length.value_or(LinkingLength::relative(0.2));
+}
+
+SearchOutcome search(const Arguments& arguments, const SearchTask& task) {
+    SpanningTreeOptions options{.box = task.box, .engine = arguments.engine, .execution = task.execution};
+    if (const auto phase_space = phase_space_of(arguments.psi, task.snapshot, arguments.snapshot)) {
+        options.phase_space = PhaseSpaceAt{*phase_space, length_of(arguments)};
+    }
+    const auto tree = std::make_shared<SpanningTree>(task.library([&] { return spanning_tree(task.points, options); }));
     task.clock->add(tree->stages);
     const Lengths lengths =
         tree->dtype() == DType::float32 ? lengths_of(tree->weights<float>()) : lengths_of(tree->weights<double>());
@@ -42,29 +60,55 @@ SearchOutcome search(const SearchArguments& arguments, const SearchTask& task) {
     outcome.warning = tree->unresolved.warning();
     outcome.report = fmt::format("{} edges, total length {:.6g}, the longest {:.6g}", format_count(tree->count()),
                                  lengths.total, lengths.longest);
+    if (arguments.psi) {
+        const SpanningTreeFacts& facts = tree->facts();
+        const ComparedVelocities velocities{*arguments.psi, facts.velocity_length, facts.velocity_scale,
+                                            task.snapshot.header};
+        velocities.add_to(outcome.facts);
+        velocities.add_to(outcome.parameters);
+        outcome.facts["linking_length"] = facts.linking_length;
+        std::vector<std::string> warnings;
+        add_mass_warning(warnings, length_of(arguments).is_relative(), task.snapshot);
+        outcome.warning += warnings.empty() ? "" : warnings.front();
+        outcome.parameters["linking_length"] = format_length(facts.linking_length, tree->dtype());
+        outcome.report += fmt::format(", in phase space at the linking length {}; {}",
+                                      outcome.parameters["linking_length"], velocities.text());
+    }
     outcome.write = [tree](const std::filesystem::path& path, const io::Provenance& made_by) {
         (path.extension() == ".npz" ? io::write_spanning_tree_npz : io::write_spanning_tree_hdf5)(path, *tree, made_by);
     };
     return outcome;
 }
 
-void run(SearchArguments& arguments, const Invocation& invocation) {
+void run(Arguments& arguments, const Invocation& invocation) {
     find_snapshot(arguments, invocation, R"(kith mst "$file" -o "${file%.*}_tree.npz")");
+    if (arguments.linking_length && !arguments.psi) {
+        throw UsageError(
+            fmt::format("{} is given without --psi or --psi-sigma; the tree of positions serves all linking "
+                        "lengths, so leave it out",
+                        arguments.linking_length->is_relative() ? "-b" : "--linking-length"));
+    }
     run_search(arguments, invocation,
                {.stages = {"read", "upload", "order", "tree", "neighbors", "connect", "download", "edges", "write"},
                 .parameters = {},
+                .in_phase_space = arguments.psi.has_value(),
                 .memory_remedy = "choose fewer points, with --types or another file",
                 .run = [&](const SearchTask& task) { return search(arguments, task); },
                 .try_out =
                     [&](const PointsView& none, const Execution& execution) {
-                        (void)spanning_tree(none, {.engine = arguments.engine, .execution = execution});
+                        SpanningTreeOptions options{.engine = arguments.engine, .execution = execution};
+                        if (arguments.psi) {
+                            options.phase_space =
+                                PhaseSpaceAt{PhaseSpace{none, VelocityLength::absolute(1)}, LinkingLength::absolute(1)};
+                        }
+                        (void)spanning_tree(none, options);
                     }});
 }
 
 } // namespace
 
 Command mst_command(const Parser& program) {
-    const auto arguments = std::make_shared<SearchArguments>();
+    const auto arguments = std::make_shared<Arguments>();
     const Parser command = program.command("mst", "Find the minimum spanning tree of the points (single linkage)");
     add_snapshot_argument(command, "POINTS", arguments->files, "Snapshot or array of the points to connect");
     command.file("-o,--output",
@@ -72,15 +116,21 @@ Command mst_command(const Parser& program) {
                  "only the summary is printed",
                  arguments->output);
     add_point_options(command, arguments, tree_or_brute);
+    add_psi_options(command, arguments->psi, "The tree");
+    add_linking_length_options(command, arguments->linking_length);
     add_execution_options(command, arguments->common);
-    add_footer(command,
-               "A row of edges holds the indices of two points, the smaller one first; its weight is their distance.\n"
-               "Its height is the smallest linking length at which 'kith fof' makes friends of them: the edges of\n"
-               "heights up to a length connect its groups. Indices count the points read, in file order: with\n"
-               "--types 1 they are rows of type 1.",
-               "  kith mst points.npy -o tree.npz\n"
-               "  kith mst snapshot.hdf5 --types 1 -o tree.hdf5\n"
-               "  kith mst stars.npy --box none --json");
+    add_footer(
+        command,
+        "A row of edges holds the indices of two points, the smaller one first; its weight is their distance.\n"
+        "Its height is the smallest linking length at which 'kith fof' makes friends of them: the edges of\n"
+        "heights up to a length connect its groups. Indices count the points read, in file order: with\n"
+        "--types 1 they are rows of type 1.\n"
+        "With --psi or --psi-sigma velocities times R/V count as lengths, and the edges of heights up to R connect\n"
+        "the groups of 'kith fof' with the same options; R is given by -b (0.2 by default) or --linking-length.",
+        "  kith mst points.npy -o tree.npz\n"
+        "  kith mst snapshot.hdf5 --types 1 -o tree.hdf5\n"
+        "  kith mst snapshot.hdf5 -b 0.2 --psi-sigma 0.5 -o streams.hdf5\n"
+        "  kith mst stars.npy --box none --json");
     return {command, [arguments](const Invocation& invocation) { run(*arguments, invocation); }};
 }
 

@@ -121,6 +121,7 @@ std::string meaning_of_indices(const SnapshotRun& run) {
 io::Provenance provenance(const SearchArguments& arguments, const SnapshotRun& run, const Invocation& invocation,
                           const Search& search, const SearchOutcome& outcome) {
     std::map<std::string, std::string> parameters = search.parameters;
+    parameters.insert(outcome.parameters.begin(), outcome.parameters.end());
     if (outcome.queries) {
         parameters["queries"] = arguments.queries.empty() ? "the points themselves" : arguments.queries;
         parameters["exclude_self"] = arguments.exclude_self ? "true" : "false";
@@ -191,8 +192,11 @@ void run_search(const SearchArguments& arguments, const Invocation& invocation, 
         }
         run.try_out(search.try_out);
     });
-    const io::ReadOptions options{
-        .types = arguments.types, .velocities = false, .masses = false, .ids = false, .columns = arguments.columns};
+    const io::ReadOptions options{.types = arguments.types,
+                                  .velocities = search.in_phase_space,
+                                  .masses = search.in_phase_space,
+                                  .ids = false,
+                                  .columns = arguments.columns};
     std::optional<Queries> queries;
     run.read(options);
     if (!arguments.queries.empty()) {
@@ -201,9 +205,12 @@ void run_search(const SearchArguments& arguments, const Invocation& invocation, 
     }
     run.resolve_box(arguments.box);
 
-    SearchTask task{run.points(), {}, run.box.box, run.execution(), &run.clock, run.ranks(), [&](const Error& error) {
-                        return with_context(error, arguments, run, queries, search);
-                    }};
+    SearchTask task{
+        run.points(), {},
+        run.box.box,  run.execution(),
+        &run.clock,   run.ranks(),
+        run.snapshot, [&](const Error& error) {
+                        return with_context(error, arguments, run, queries, search); }};
     if (queries) {
         task.queries = queries->snapshot.positions.view();
     }

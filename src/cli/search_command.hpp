@@ -43,7 +43,8 @@ struct SearchTask {
     Box box;
     Execution execution;
     StageClock* clock;
-    RankTeam* ranks; ///< null: this process alone, else points and queries are this rank's share
+    RankTeam* ranks;              ///< null: this process alone, else points and queries are this rank's share
+    const io::Snapshot& snapshot; ///< that of the points
     std::function<Error(const Error&)> with_context;
 
     /// Runs body(), one call of the library, which fails on all ranks or on none. Its errors name the files.
@@ -85,10 +86,11 @@ template <class Result>
 
 /// What a search found, ready to be written and reported.
 struct SearchOutcome {
-    std::optional<std::int64_t> queries; ///< none: the search is about the points alone
-    Json facts;                          ///< for the JSON summary, besides what all searches report
-    std::string report;                  ///< for the line "search"
-    std::string warning;                 ///< or nothing
+    std::optional<std::int64_t> queries;           ///< none: the search is about the points alone
+    Json facts;                                    ///< for the JSON summary, besides what all searches report
+    std::map<std::string, std::string> parameters; ///< for the file's provenance, besides those of the Search
+    std::string report;                            ///< for the line "search"
+    std::string warning;                           ///< or nothing
     std::function<void(const std::filesystem::path&, const io::Provenance&)> write; ///< on rank 0
     std::shared_ptr<RankFunnel> funnel;       ///< from which it takes the rows of all ranks
     std::optional<Distribution> distribution; ///< over ranks
@@ -101,6 +103,7 @@ struct SearchOutcome {
 struct Search {
     std::vector<std::string> stages;
     std::map<std::string, std::string> parameters; ///< for the file's provenance, besides what all searches record
+    bool in_phase_space = false;                   ///< velocities and masses are read, too
     std::string memory_remedy;                     ///< which options to change if a result does not fit
     std::function<SearchOutcome(const SearchTask&)> run;
     CallOnNoPoints try_out; ///< refuses early (try_out.hpp)

@@ -275,6 +275,34 @@ TEST_F(FofInPhaseSpace, LinksByPositionsAtAnInfinitePsi) {
     EXPECT_NE(kith("info a.hdf5").out.find("1 of 2 or more members"), std::string::npos);
 }
 
+TEST_F(FofInPhaseSpace, TreesAndLaddersJoinTheSameGroups) {
+    for (const char* psi : {"--psi 4.4", "--psi 4.6", "--psi-sigma 4", "--psi inf"}) {
+        const Json groups = fof(psi);
+        const auto pieces = groups["groups_with_singles"].get<std::int64_t>();
+        const Outcome tree = kith(std::string("mst snap --linking-length 1.8 -o t.npz --json ") + psi);
+        ASSERT_EQ(tree.exit_code, 0) << tree.err;
+        const std::vector<float> heights = kith::test::npy_values<float>(read("t.npz"), "<f4", 2);
+        EXPECT_EQ(std::ranges::count_if(heights, [](float height) { return height <= 1.8F; }), 4 - pieces) << psi;
+        const Outcome ladder =
+            kith(std::string("hierarchy snap --linking-length 0.9,1.8 --min-members 1 -o h.hdf5 --json ") + psi);
+        ASSERT_EQ(ladder.exit_code, 0) << ladder.err;
+        EXPECT_EQ(Json::parse(ladder.out)["levels"][1]["groups_with_singles"], pieces) << psi;
+        for (const char* fact : {"psi", "psi_sigma", "velocity_scale"}) {
+            EXPECT_EQ(Json::parse(tree.out)[fact], groups[fact]) << psi;
+            EXPECT_EQ(Json::parse(ladder.out)[fact], groups[fact]) << psi;
+        }
+        EXPECT_NE(read("h.hdf5").find("velocity_scale"), std::string::npos) << psi;
+    }
+    const auto refused = [&](const std::string& arguments, const std::string& says) {
+        const Outcome outcome = kith(arguments + " -o no.hdf5");
+        EXPECT_EQ(outcome.exit_code, 2) << arguments;
+        EXPECT_NE(outcome.err.find(says), std::string::npos) << outcome.err;
+    };
+    refused("mst still --psi 1", "has no velocities");
+    refused("hierarchy still --psi 1", "has no velocities");
+    refused("mst snap -b 0.2", "without --psi or --psi-sigma");
+    refused("hierarchy snap --psi 1 --psi-sigma 1", "--psi");
+}
 TEST_F(FofInPhaseSpace, InfoShowsVelocitiesAsPsiTakesThem) {
     const Json velocities = Json::parse(kith("info snap --json").out)["velocities"];
     ASSERT_EQ(velocities["extents"].size(), 3U);
