@@ -41,6 +41,15 @@ void require_types_for_sorting(const FofArguments& arguments) {
     }
 }
 
+SpanningTreeOptions tree_options(const Box& box, const std::optional<PhaseSpace>& phase_space,
+                                 const FofArguments& arguments, const Execution& execution) {
+    SpanningTreeOptions options{.box = box, .execution = execution};
+    if (phase_space) {
+        options.phase_space = PhaseSpaceAt{*phase_space, arguments.linking_length};
+    }
+    return options;
+}
+
 /// The groups, by the engine that was asked for.
 FofResult groups_of(const FofArguments& arguments, FofRun& run, const Execution& execution) {
     const PointsView points = run.points();
@@ -50,28 +59,23 @@ FofResult groups_of(const FofArguments& arguments, FofRun& run, const Execution&
             points, arguments.linking_length,
             {.box = run.box.box, .engine = arguments.engine, .execution = execution, .phase_space = phase_space});
     }
-    SpanningTreeOptions options{.box = run.box.box, .execution = execution};
-    if (phase_space) {
-        options.phase_space = PhaseSpaceAt{*phase_space, arguments.linking_length};
-    }
-    const SpanningTree tree = spanning_tree(points, options);
+    const SpanningTree tree = spanning_tree(points, tree_options(run.box.box, phase_space, arguments, execution));
     run.clock.add(tree.stages);
-    return fof(tree, arguments.linking_length, execution);
+    return fof(tree, arguments.linking_length, cpu(execution.threads, execution.progress));
 }
 
 /// Refuses engines and devices that could group no points at all. Neither length matters to that.
 void refuse_early(const FofArguments& arguments, FofRun& run) {
-    if (arguments.by_spanning_tree && arguments.common.device.kind != DeviceKind::cpu) {
-        throw UsageError(fmt::format("--engine {0} is given with --device {1}; a spanning tree is cut on the CPU only. "
-                                     "Leave --device out, or use --engine tree",
-                                     spanning_tree_engine, name_of(arguments.common.device)));
-    }
     run.try_out([&](const PointsView& none, const Execution& execution) {
         FofOptions options{.engine = arguments.engine, .execution = execution};
         if (arguments.psi) {
             options.phase_space = PhaseSpace{none, VelocityLength::absolute(1)};
         }
-        (void)fof(none, LinkingLength::absolute(1), options);
+        if (arguments.by_spanning_tree) {
+            (void)spanning_tree(none, tree_options({}, options.phase_space, arguments, execution));
+        } else {
+            (void)fof(none, LinkingLength::absolute(1), options);
+        }
     });
 }
 
