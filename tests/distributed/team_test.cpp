@@ -239,6 +239,9 @@ TEST_F(CallsOverTeams, AreAnsweredAsTheTableSaysOrRefusedOnAllRanks) {
             for (std::size_t i = 0; i < engine_names.size(); ++i) {
                 const auto engine = static_cast<Engine>(i);
                 SCOPED_TRACE(function.name + ", " + name_of(engine) + ", rank " + std::to_string(ranks.rank()));
+                if (function.task == Task::groups_in_phase_space && !is_built(6)) {
+                    continue; // of positions and velocities of 3 dimensions each
+                }
                 if (function.task && detail::answers(engine, *function.task, Where::ranks)) {
                     EXPECT_TRUE(function.is_right(share, engine, team, ranks.size()));
                 } else {
