@@ -97,7 +97,7 @@ def call_together(function, *arguments, comm, **options):
     return result
 
 
-def _told(error):
+def _kind_and_text(error):
     """The nearest kind of an exception that every process knows and can make from a text, and its text."""
     def can_be_made(kind):
         try:
@@ -109,7 +109,7 @@ def _told(error):
     known = [kind for kind in type(error).__mro__ if kind.__module__ == "builtins" or kind is _core.Canceled]
     try:
         text = str(error) or type(error).__name__
-    except Exception:  # of whoever wrote the class
+    except Exception:  # raised by the __str__ of the exception
         text = type(error).__name__
     return next(filter(can_be_made, known), RuntimeError), text
 
@@ -170,7 +170,7 @@ class _Team:
         """If there is an exception on some processes, raises that of the lowest of these ranks on all, with the number of
         this rank before its text, unless there is one rank only. What ends a program, such as SystemExit, ends its own.
         """
-        told = self._gather((None if raised is None else _told(raised), self._same))
+        told = self._gather((None if raised is None else _kind_and_text(raised), self._same))
         if raised is not None and (self.size == 1 or not isinstance(raised, Exception)):
             raise raised
         for rank, (error, _) in enumerate(told):

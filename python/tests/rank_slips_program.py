@@ -11,9 +11,9 @@ points = numpy.random.default_rng(world.rank).random((50, 3)).astype(numpy.float
 
 
 def over(function, options):
-    """The call over all processes, with what else they are told."""
-    told = {name: options.pop(name) for name in ("ids", "rebalance", "weights") if name in options}
-    return function(threads=options.pop("threads", 1), comm=kith.mpi.Ranks(world, **told), **options)
+    """Calls the function over all processes; ids, rebalance and weights are options of kith.mpi.Ranks."""
+    of_ranks = {name: options.pop(name) for name in ("ids", "rebalance", "weights") if name in options}
+    return function(threads=options.pop("threads", 1), comm=kith.mpi.Ranks(world, **of_ranks), **options)
 
 
 def knn(**options):

@@ -32,8 +32,8 @@ constexpr Trim boxed{0.001, 0.25};
 /// Open points have a middle and thin outskirts, which would take all the room.
 constexpr Trim open{0.02, 0.5};
 
-/// One axis of every so many points, at most two million of them, wrapped into the box. `unit_view` has the box, its
-/// lower edges are 0 and its spans 1.
+/// Coordinates along one axis of a sample: one of every `step` points, at most two million, wrapped into the box.
+/// `unit_view` is the view of that box with lower edges 0 and spans 1.
 std::vector<double> sample_of(const PointsView& points, int axis, const View& unit_view, RankTeam* ranks) {
     std::int64_t total = points.count();
     std::int64_t first = 0; // of this rank's points, among all
