@@ -1,7 +1,6 @@
 // kith dbscan: clusters of dense points, as a label for every row of the file.
 #include "cli/commands.hpp"
 #include "cli/file_rows.hpp"
-#include "cli/interrupt.hpp"
 #include "cli/linking.hpp"
 #include "cli/options.hpp"
 #include "cli/snapshot_run.hpp"
@@ -36,10 +35,7 @@ std::vector<RankArray> arrays_of(const SnapshotRun& run, const DbscanResult& fou
 void write(const Arguments& arguments, const SnapshotRun& run, const DbscanResult& found, const Invocation& invocation,
            RankFunnel& funnel) {
     const std::filesystem::path target = run.outputs.staged(arguments.output);
-    const io::NumberSource labels{rows_of_file(run.snapshot), [&](std::span<std::byte> block) {
-                                      stop_if_interrupted();
-                                      funnel.take(block);
-                                  }};
+    const io::NumberSource labels{rows_of_file(run.snapshot), funnel.blocks()};
     const std::string extension = target.extension().string();
     if (extension == ".npy") {
         io::stream_labels_npy(target, labels);

@@ -149,10 +149,7 @@ void write_outputs(const FofArguments& arguments, FofRun& run, const Invocation&
     run.bar.announce("writing");
     run.clock.time("write", [&] {
         const io::CatalogFileOptions beside{std::filesystem::path(arguments.sorted_snapshot).filename().string()};
-        const io::BlockSource next = [&](std::span<std::byte> block) {
-            stop_if_interrupted();
-            funnel.take(block);
-        };
+        const io::BlockSource next = funnel.blocks();
         io::stream_catalog_hdf5(outputs.staged(arguments.output), run.catalog, {run.has_ids, next}, run.snapshot,
                                 made_by, beside);
         if (!arguments.table.empty()) {

@@ -1,5 +1,7 @@
 #include "cli/rank_team.hpp"
 
+#include "cli/interrupt.hpp"
+
 #include <kith/distributed.hpp>
 
 #include <algorithm>
@@ -118,6 +120,13 @@ void RankFunnel::or_end_all(const Body& body) {
         }
         throw;
     }
+}
+
+io::BlockSource RankFunnel::blocks() {
+    return [this](std::span<std::byte> block) {
+        stop_if_interrupted();
+        take(block);
+    };
 }
 
 void RankFunnel::take(std::span<std::byte> block) {

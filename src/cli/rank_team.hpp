@@ -144,6 +144,8 @@ public:
 
     /// On rank 0: fills the block with the next bytes.
     void take(std::span<std::byte> block);
+    /// On rank 0: the bytes from here on, which Ctrl-C ends. Refers to the funnel.
+    [[nodiscard]] io::BlockSource blocks();
 
     /// Sends what rank 0 takes, until it calls this, too.
     void finish();

@@ -1,6 +1,5 @@
 #include "cli/search_command.hpp"
 
-#include "cli/interrupt.hpp"
 #include "cli/snapshot_run.hpp"
 #include "cli/usage_error.hpp"
 
@@ -147,10 +146,7 @@ IndexType index_type_of(const SearchTask& task) {
 }
 
 io::BlockSource blocks_from(std::shared_ptr<RankFunnel> funnel, std::shared_ptr<const void> found) {
-    return [funnel = std::move(funnel), found = std::move(found)](std::span<std::byte> block) {
-        stop_if_interrupted();
-        funnel->take(block);
-    };
+    return [funnel, found = std::move(found), next = funnel->blocks()](std::span<std::byte> block) { next(block); };
 }
 
 void add_search_files(const Parser& command, SearchArguments& arguments, const std::string& output_help) {
