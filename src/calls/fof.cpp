@@ -9,6 +9,7 @@
 #include "calls/sources.hpp"
 #include "calls/zeros.hpp"
 #include "engines/brute_force/fof.hpp"
+#include "engines/kdtree/fof.hpp"
 #include "groups/checks.hpp"
 #include "groups/fof.hpp"
 #include "support/context.hpp"
@@ -36,6 +37,12 @@ void link(Context& context, const FofCall& call, std::span<std::int32_t> labels,
     } else {
         resolve_length(call.length, points.frame(), call.points.count(), result,
                        [&] { return points.largest(context); });
+    }
+    if (result.engine == Engine::kdtree && call.points.count() > 0) {
+        BucketTree<T> tree;
+        context.stage("tree", [&] { tree = points.kdtree(context); });
+        context.stage("link", [&] { label_by_range_queries(context, tree, labels, result); });
+        return;
     }
     const PlaneTree<T>* const planes = points.planes(context, result.engine);
     context.stage("link", [&] {

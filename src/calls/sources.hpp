@@ -4,7 +4,7 @@
 #include <kith/fof.hpp>
 #include <kith/tree.hpp>
 
-#include "engines/kdtree/planes.hpp"
+#include "engines/kdtree/bucket_tree.hpp"
 #include "engines/tree_index.hpp"
 #include "groups/linking_length.hpp"
 #include "groups/velocity_length.hpp"
@@ -77,16 +77,10 @@ public:
         return largest_coordinate(frame(), Coordinates<T>(given), given.count());
     }
 
-    /// The planes of nodes that an engine walks, or null for brute force, which compares all pairs. Runs stages.
+    /// The planes of nodes that Engine::tree walks, or null for other engines. Runs stages.
     const PlaneTree<T>* planes(Context& context, Engine engine, const DonatedMemory& spare = {}) {
-        if (engine == Engine::brute_force) {
+        if (engine != Engine::tree) {
             return nullptr;
-        }
-        if (engine == Engine::kdtree) {
-            if (in_phase_space_) {
-                context.run([&] { (void)in_any_order(context); });
-            }
-            return &built_.emplace(build_kdtree_planes(context, unsorted()));
         }
         if (kept_ != nullptr) {
             return kept_;
@@ -102,6 +96,17 @@ public:
         }
         return std::make_unique<TreeIndex<T>>(*planes(context, engine, spare),
                                               kept_ != nullptr ? given_.tree()->shape() : TreeShape{});
+    }
+    /// A k-d tree of the positions, in phase space too; of one point or more. Runs inside a stage.
+    [[nodiscard]] BucketTree<T> kdtree(Context& context) const {
+        if (!in_phase_space_) {
+            return build_bucket_tree(context, unsorted(), frame().dimension);
+        }
+        const NormalizedPoints<T>& positions = in_phase_space_->positions;
+        BucketTree<T> tree =
+            build_bucket_tree(context, UnsortedPoints<T>{nullptr, &positions}, positions.view.dimension());
+        in_phase_space_->add_velocities(tree.points);
+        return tree;
     }
     /// In any order: the kept tree's, or gathered now. Runs inside a stage.
     const PointSet<T>& in_any_order(Context& context) {

@@ -27,6 +27,8 @@ namespace kith::detail::HWY_NAMESPACE {
 
 template <class T, int D>
 class FofPolicy {
+    using Tag = hn::ScalableTag<T>;
+
 public:
     explicit FofPolicy(const LinkJob<T>& job)
         : tree_(job.tree), points_(job.points), groups_(job.groups), limit_(job.squared_length), whole_(job.whole) {
@@ -143,12 +145,9 @@ public:
         }
     }
 
-private:
-    using Tag = hn::ScalableTag<T>;
-
     /// All pairs within a leaf that no other thread sees yet. Returns whether they are one group.
     template <bool Periodic>
-    [[nodiscard]] bool link_leaf(std::int32_t begin, std::int32_t end) const {
+    bool link_leaf(std::int32_t begin, std::int32_t end) const {
         if (end - begin > 64) { // more than a word of bits
             groups_.separate(begin, end);
             link_within<Periodic>(begin, end);
@@ -174,6 +173,18 @@ private:
         return one_group;
     }
 
+    /// Whether the points [begin, end) are one group so far.
+    [[nodiscard]] bool are_one_group(std::int32_t begin, std::int32_t end) const {
+        const std::int32_t root = groups_.find(begin);
+        for (std::int32_t i = begin + 1; i < end; ++i) {
+            if (groups_.find(i) != root) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+private:
     /// Which of the points `among`, bits counted from `begin`, lie within the linking length of one of the leaf.
     template <bool Periodic>
     [[nodiscard]] HWY_INLINE std::uint64_t friends_in_leaf(std::int64_t begin, int point, std::uint64_t among) const {
@@ -189,17 +200,6 @@ private:
             friends |= std::uint64_t{mask_bits(tag, hn::Le(distance, hn::Set(tag, limit_)))} << i;
         }
         return friends & among;
-    }
-
-    /// Whether the points [begin, end) are one group so far.
-    [[nodiscard]] bool are_one_group(std::int32_t begin, std::int32_t end) const {
-        const std::int32_t root = groups_.find(begin);
-        for (std::int32_t i = begin + 1; i < end; ++i) {
-            if (groups_.find(i) != root) {
-                return false;
-            }
-        }
-        return true;
     }
 
     /// Whether the nodes [first, last) of a plane are each known to be one group, and all the same.

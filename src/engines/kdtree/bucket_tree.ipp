@@ -72,7 +72,7 @@ private:
 } // namespace
 
 template <Coordinate T>
-BucketTree<T> build_bucket_tree(Context& context, const UnsortedPoints<T>& given) {
+BucketTree<T> build_bucket_tree(Context& context, const UnsortedPoints<T>& given, int axes) {
     BucketTree<T> tree;
     tree.points = make_point_set(context, given.frame(), given.count());
     tree.leaves = (given.count() + bucket_size - 1) / bucket_size;
@@ -80,7 +80,7 @@ BucketTree<T> build_bucket_tree(Context& context, const UnsortedPoints<T>& given
     tree.axes = Buffer<std::uint8_t>(context.memory_tracker(), tree.leaves - 1);
     tree.least_indices = Buffer<std::int32_t>(context.memory_tracker(), 2 * tree.leaves - 1);
     const UnsortedReader<T> load(given);
-    with_dimension(given.frame().dimension, [&]<int D>(std::integral_constant<int, D>) {
+    with_dimension(axes, [&]<int D>(std::integral_constant<int, D>) {
         Buffer<TreeRecord<T, D>> records(context.memory_tracker(), given.count());
         parallel_each(given.count(), record_grain, [&](std::int64_t i) {
             records[i] = {load.template position<D>(i), load.index(i)};
@@ -94,6 +94,6 @@ BucketTree<T> build_bucket_tree(Context& context, const UnsortedPoints<T>& given
     return tree;
 }
 
-template BucketTree<KITH_SCALAR> build_bucket_tree(Context&, const UnsortedPoints<KITH_SCALAR>&);
+template BucketTree<KITH_SCALAR> build_bucket_tree(Context&, const UnsortedPoints<KITH_SCALAR>&, int);
 
 } // namespace kith::detail

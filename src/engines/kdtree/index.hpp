@@ -16,7 +16,7 @@ template <Coordinate T>
 class KdTreeIndex final : public Index<T> {
 public:
     KdTreeIndex(Context& context, const UnsortedPoints<T>& points) {
-        context.stage("tree", [&] { tree_ = build_bucket_tree(context, points); });
+        context.stage("tree", [&] { tree_ = build_bucket_tree(context, points, points.frame().dimension); });
     }
 
     [[nodiscard]] const PointSet<T>& points() const override { return tree_.points; }
