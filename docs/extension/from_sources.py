@@ -1,6 +1,7 @@
 """What pages take from the repository, so that nothing is told twice and nothing that is named can be missing.
 
     {source}`src/tree/cuts.hpp`     a file or folder of the repository; a warning if there is none
+    {test}`Suite.Name`              a test
     ```{citing} jz-tree             the files that name a paper as their source, and their own words about which section
     ```
     ```{help} fof                   what the program says of itself, where there is a program
@@ -23,6 +24,11 @@ from sphinx.util.docutils import SphinxDirective, SphinxRole
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PAGES = {"CONTRIBUTING.md": "contributing.md"}  # pages of the site that are files above docs/
 logger = logging.getLogger(__name__)
+
+
+class Test(SphinxRole):
+    def run(self):
+        return [nodes.literal(self.text, self.text)], []
 
 
 class Source(SphinxRole):
@@ -78,7 +84,7 @@ def cited(path, paper):
             break
         opening.append(line.removeprefix("//").strip())
     text = " ".join(opening)
-    match = re.search(rf"{re.escape(paper)}(?: paper)?, ((?:sections?|equations?) [IVX0-9][-A-Z0-9.]*"
+    match = re.search(rf"{re.escape(paper)}(?: paper)?, ((?:algorithms?|sections?|equations?) [IVX0-9][-A-Z0-9.]*"
                       r"(?: (?:and|to) [IVX0-9][-A-Z0-9.]*)?)", text)
     return None if match is None else match.group(1).rstrip(".,")
 
@@ -120,6 +126,7 @@ def every_header_is_shown(app, env):
 
 def setup(app):
     app.add_role("source", Source())
+    app.add_role("test", Test())
     app.add_directive("citing", Citing)
     app.add_directive("help", Help)
     app.connect("source-read", link_sources)
