@@ -1,7 +1,7 @@
 """What pages take from the repository, so that nothing is told twice and nothing that is named can be missing.
 
     {source}`src/tree/cuts.hpp`     a file or folder of the repository; a warning if there is none
-    {test}`Suite.Name`              a test
+    {test}`Suite.Name`              a test, which tests/structure/named_in_pages.py looks for
     ```{citing} jz-tree             the files that name a paper as their source, and their own words about which section
     ```
     ```{help} fof                   what the program says of itself, where there is a program
