@@ -10,7 +10,7 @@
 // long=1 seconds. Time runs from unsorted float32 points to rows in input order; queries are the first so many of the
 // points. The rows of all methods must be those of the first. points=uniform:N draws points in the unit cube. With
 // work=H nothing is timed: what every N-th query of the flat form looks at is counted (work.hpp). Answers are JSON on
-// one line. bench/clover.py calls it.
+// one line. bench/papers/clover.py calls it.
 #include "clover/work.hpp"
 #include "contestants/npy.hpp"
 #include "neighbors/knn.hpp"

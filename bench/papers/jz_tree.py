@@ -32,7 +32,8 @@ import sys
 import tempfile
 import time
 
-import environment
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+import environment  # noqa: E402
 
 environment.require("matplotlib", "numpy")
 import checks
@@ -361,7 +362,7 @@ def main():
     else:
         if importlib.util.find_spec("kith") is None:
             sys.exit("jz_tree.py: this Python has no kith; install it, or name the folder of a build: "
-                     "PYTHONPATH=build/dev/python bench/jz_tree.py")
+                     "PYTHONPATH=build/dev/python bench/papers/jz_tree.py")
         global kith
         import kith
         report = figures.rounded(measure(arguments))

@@ -24,7 +24,8 @@ import sys
 import tempfile
 import time
 
-import environment
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+import environment  # noqa: E402
 
 environment.require("matplotlib", "numpy", "scipy")
 import contest
