@@ -6,7 +6,8 @@ are random samples of one set of halos with velocities (kith.datasets.virialized
 in 6-D with psi = 1 dispersion. Where the folder of test data is present, the real snapshots of it are grouped, too.
 
 What is compared (a missing route is named and left out):
-  kith's routes    kith fof --engine ..., single stages without files
+  kith's routes    kith fof --engine ..., single stages without files; with --device on a GPU, too, from and to host
+                   memory
   delaunay         contest_delaunay, CGAL: section 3.3.1 of the thesis, on one thread
   scipy            cKDTree.query_pairs, then connected components, on one thread
 
@@ -16,7 +17,9 @@ minute.
 
 import argparse
 import datetime
+import itertools
 import json
+import os
 import pathlib
 import statistics
 import subprocess
@@ -32,7 +35,7 @@ import contest
 import figures
 import numpy
 import point_sets
-from thesis_drawing import DEPTH, drawn_figures
+from thesis_drawing import DEPTH, drawn_figures, on_gpu
 
 B, SIGMAS, MIN_MEMBERS = 0.2, 1.0, 20
 FILES = ("read", "catalog", "map", "write", "total")  # stages that are none of the search's
@@ -63,14 +66,15 @@ class Program:
         self.routes = text.split("--engine ")[1].split()[0].split("|")[1:]
 
     def group(self, snapshot, route, in_phase_space, more=()):
-        """Seconds of the search, labels, and what the program says."""
+        """Seconds of the search, labels, and what the program says; RuntimeError with its text where it fails."""
         labels = self.scratch / "labels.npy"
         command = [self.program, "fof", snapshot, "--engine", route, "-b", str(B), "--box", "none", "--threads",
                    str(self.threads), "--min-members", str(MIN_MEMBERS), "-o", self.scratch / "groups.hdf5", "--labels",
                    labels, "--json", *more, *(["--psi-sigma", str(SIGMAS)] if in_phase_space else [])]
-        done = subprocess.run(command, capture_output=True, text=True)
+        # Kernels are loaded before the first stage, not within it: each run is a process of its own.
+        done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, "CUDA_MODULE_LOADING": "EAGER"})
         if done.returncode != 0:
-            sys.exit(f"thesis.py: {done.stderr.strip()}")
+            raise RuntimeError(done.stderr.strip())
         said = json.loads(done.stdout)
         seconds = sum(value for stage, value in said["seconds"].items() if stage not in FILES)
         return seconds, numpy.load(labels), said
@@ -122,6 +126,7 @@ class Measurements:
     def __init__(self, program, arguments, scratch):
         self.program, self.arguments, self.scratch, self.rows = program, arguments, scratch, []
         self.repetitions = 3
+        self.devices = ["cpu", *([arguments.device] if arguments.device else [])]
         size = max(SIZES[arguments.quick]["large"])
         self.positions, self.velocities = point_sets.datasets.virialized(size, seed=1)
 
@@ -146,19 +151,25 @@ class Measurements:
         """kith's routes, whose groups must be the same. Returns labels, and what the program said."""
         found = {}
         for dimension in dimensions:
-            for route in routes:
+            for route, device in itertools.product(routes, self.devices):
+                name = route if device == "cpu" else on_gpu(route)
                 if route == "brute" and n * n > BRUTE_FORCE_PAIRS[self.arguments.quick]:
-                    print(f"  {figure}: {n:,} points are too many for {route}")
+                    print(f"  {figure}: {n:,} points are too many for {name}")
                     continue
                 def group():
-                    return self.program.group(self.sample(n), route, dimension == 6)
+                    return self.program.group(self.sample(n), route, dimension == 6, ("--device", device))
 
-                first, labels, said = group()
+                try:
+                    first, labels, said = group()
+                except RuntimeError as error:
+                    if device == "cpu":
+                        raise
+                    print(f"  {figure}: {name} in {dimension}-D is left out: {error}")
+                    continue
                 if dimension in found and not numpy.array_equal(labels, found[dimension][0]):
-                    sys.exit(f"thesis.py: the groups of {route} in {dimension}-D are others; this is a defect of kith")
+                    sys.exit(f"thesis.py: the groups of {name} in {dimension}-D are others; this is a defect of kith")
                 found[dimension] = labels, said
-                self.add(figure, n, dimension, route,
-                         self.repeated(first, lambda: group()[0]), groups=said["groups"])
+                self.add(figure, n, dimension, name, self.repeated(first, lambda: group()[0]), groups=said["groups"])
         return found
 
     def delaunay(self, figure, n, positions, velocities, found):
@@ -261,7 +272,10 @@ def measure(arguments):
         measurements = Measurements(Program(program, scratch), arguments, scratch)
         for part in arguments.parts:
             measurements.program.threads = arguments.threads or THREADS[part]
-            PARTS[part](measurements)
+            try:
+                PARTS[part](measurements)
+            except RuntimeError as error:
+                sys.exit(f"thesis.py: {error}")
     return {"date": datetime.datetime.now().isoformat(timespec="minutes"), "commit": environment.commit(),
             "machine": environment.machine(), "quick": arguments.quick,
             "rows": measurements.rows}
@@ -272,6 +286,8 @@ def main():
     figures.add_options(parser, "thesis", PARTS)
     parser.add_argument("--threads", type=int,
                         help="of kith (as in the figures: 2 for spanning trees and files, 1 for all else)")
+    parser.add_argument("--device", metavar="cuda[:I]",
+                        help="a GPU for figures 5.2, 5.3 and 5.8 to 5.11: the engines that run there, beside the CPU")
     parser.add_argument("--program", type=pathlib.Path, help="kith (that of build/)")
     parser.add_argument("--delaunay", type=pathlib.Path, help="contest_delaunay (that of build/)")
     arguments = parser.parse_args()

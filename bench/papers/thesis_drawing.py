@@ -11,6 +11,14 @@ NAMES = {"tree": "plane tree", "kdtree": "k-d tree", "spanning-tree": "spanning 
          "delaunay": "Delaunay (CGAL, 1 thread)", "scipy": "SciPy, pairs (1 thread)"}
 
 
+def on_gpu(route):
+    """The name of a route's rows on a GPU."""
+    return f"{route}, GPU"
+
+
+NAMES |= {on_gpu(route): f"{name}, GPU" for route, name in NAMES.items()}
+
+
 def drawn(axes, rows, figure, style):
     """A line for each dimension and route."""
     for route, color in style.items():
@@ -58,8 +66,10 @@ def drawn_figures(report):
         threads = max((row["threads"] for row in rows if row["figure"] == name), default=1)
         return "1 thread" if threads == 1 else f"{threads} threads"
 
-    trees = {"spanning-tree": "tab:green", "brute": "tab:red", "delaunay": "tab:orange"}
-    routes = {"tree": "black", "kdtree": "tab:blue", "spanning-tree": "tab:green"}
+    there = {"tree": "tab:gray", "kdtree": "tab:cyan", "spanning-tree": "tab:olive", "brute": "tab:pink"}
+    there = {on_gpu(route): color for route, color in there.items()}
+    trees = {"spanning-tree": "tab:green", "brute": "tab:red", "delaunay": "tab:orange", **there}
+    routes = {"tree": "black", "kdtree": "tab:blue", "spanning-tree": "tab:green", **there}
     limited = f"{DEPTH[report['quick']]} levels"
     depths = {"full": "black", limited: "tab:purple"}
 
@@ -68,6 +78,7 @@ def drawn_figures(report):
     finished(left, f"5.2: spanning trees and all pairs, {where('5.2')}", "seconds")
     ratios(right, rows, "5.2", "brute", ["spanning-tree"], trees)
     ratios(right, rows, "5.2", "delaunay", ["spanning-tree"], {"spanning-tree": trees["delaunay"]})
+    ratios(right, rows, "5.2", "spanning-tree", [on_gpu("brute")], trees)
     finished(right, "5.3: speed-up of the spanning tree", "times")
     yield "thesis_trees", figure
 
@@ -88,14 +99,14 @@ def drawn_figures(report):
     drawn(left, rows, "5.8", routes)
     finished(left, f"5.8: routes, {where('5.8')}", "seconds")
     slowest = "kdtree" if any(row["route"] == "kdtree" for row in rows) else "spanning-tree"
-    ratios(right, rows, "5.8", slowest, ["tree"], routes)
+    ratios(right, rows, "5.8", slowest, ["tree", *there], routes)
     finished(right, "5.9: speed-up of the plane tree", "times", logarithmic=False)
     yield "thesis_routes", figure
 
-    style = {"tree": "black", "scipy": "tab:cyan"}
+    style = {"tree": "black", "scipy": "tab:cyan", on_gpu("tree"): "tab:gray"}
     figure, (left, right) = pyplot.subplots(1, 2, figsize=(11, 4.9), layout="constrained")
     drawn(left, rows, "5.10", style)
     finished(left, f"5.10: beside SciPy, {where('5.10')}", "seconds")
-    ratios(right, rows, "5.10", "scipy", ["tree"], {"tree": style["scipy"]})
+    ratios(right, rows, "5.10", "scipy", ["tree", on_gpu("tree")], {**style, "tree": style["scipy"]})
     finished(right, "5.11: speed-up", "times", logarithmic=False)
     yield "thesis_peers", figure
