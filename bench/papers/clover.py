@@ -10,6 +10,8 @@ What is compared (a method that is missing or not built for a dimension is named
   clover           kith's engine, cells on several levels; flat:H is the published form with H hubs, and skips cells by
                    their boxes; flat-plain:H does not
   tree, kdtree, brute                kith's other engines: its default, a k-d tree, all pairs
+  ..., GPU         with --device, figures 13 to 16 and 22 and table 3: an engine on a GPU, by the Python package, with
+                   points and rows in its memory if CuPy is installed, else with copies from and to host memory
   nanoflann        contest_nanoflann, a k-d tree
 Rows of kith's methods must be the same bits; nanoflann's distances must agree with them.
 
@@ -19,6 +21,7 @@ minute.
 
 import argparse
 import datetime
+import importlib.util
 import json
 import pathlib
 import statistics
@@ -35,10 +38,11 @@ import contest
 import figures
 import numpy
 import point_sets
-from clover_drawing import DRAW, K, print_tables
+from clover_drawing import DRAW, ENGINES, K, on_gpu, print_tables
 
 HUBS = 1024  # the paper's default
 PARTS = ("meshes", "sets", "sizes", "neighbors", "work", "hubs", "queries")
+ON_GPU = ("13", "14", "15", "16", "22", "table 3")  # figures with rows of a GPU, if one is wanted
 MOST_PAIRS = {False: 1.7e5**2, True: 2e4**2}  # of brute force; what is more is left out
 MOST_FLAT = {False: 2_100_000, True: 300_000}  # points: the flat form's time grows with their square
 
@@ -102,7 +106,15 @@ class Measurements:
     def __init__(self, arguments, scratch):
         self.quick, self.threads, self.scratch = arguments.quick, arguments.threads, scratch
         self.program, self.nanoflann = arguments.program, arguments.nanoflann
-        self.chosen = arguments.sets
+        self.chosen, self.device = arguments.sets, arguments.device
+        if self.device:
+            if importlib.util.find_spec("kith") is None:
+                sys.exit("clover.py: --device needs the Python package kith; name a build: PYTHONPATH=build/dev/python")
+            import kith
+            self.kith, self.array = kith, numpy.array
+            if importlib.util.find_spec("cupy"):
+                import cupy
+                self.array = cupy.array
         self.rows, self.left_out, self.saved = [], {}, {}
 
     def file(self, name, make, n):
@@ -161,9 +173,33 @@ class Measurements:
             return
         for answer in answers:
             self.add(figure, name, n, d, k, asked, answer.pop("method"), answer.pop("seconds"), **answer)
+        for method in methods if self.device and figure in ON_GPU else ():
+            if method in ENGINES:
+                self.time_on_gpu(figure, name, points, method, k, queries, distances, more.get("long", 1))
         if peers and self.nanoflann:
             seconds = self.time_nanoflann(path, k, queries, points, distances, more.get("long", 1))
             self.add(figure, name, n, d, k, asked, "nanoflann", seconds)
+
+    def time_on_gpu(self, figure, name, points, method, k, queries, expected, long):
+        asked = queries or len(points)
+        arrays = [self.array(points), self.array(points[:queries]) if queries else None]
+
+        def search():
+            begin = time.perf_counter()
+            distances, _ = self.kith.knn(arrays[0], k, arrays[1], engine=method, device=self.device)
+            return time.perf_counter() - begin, distances
+
+        try:
+            first, distances = search()
+        except (NotImplementedError, MemoryError, RuntimeError) as reason:
+            self.left_out[f"{figure}, {name}, {on_gpu(method)}"] = str(reason)
+            print(f"  {figure}: {name}, {on_gpu(method)} is left out: {reason}")
+            return
+        if not numpy.array_equal(distances.get() if hasattr(distances, "get") else distances, numpy.load(expected)):
+            sys.exit(f"clover.py: the rows of {method} on a GPU are others; this is a defect of kith")
+        seconds = [first] if first > long else [search()[0] for _ in range(3)]
+        self.add(figure, name, *points.shape, k, asked, on_gpu(method), seconds,
+                 memory="the host" if self.array is numpy.array else "the GPU")
 
     def time_nanoflann(self, path, k, queries, points, distances, long):
         command = [self.nanoflann, f"points={path}", f"threads={self.threads}", f"k={k}"]
@@ -306,6 +342,8 @@ def main():
     parser.add_argument("--sets", nargs="+", choices=names, default=names,
                         help="of figure 13, 22 and the tables, these only; other rows are kept")
     parser.add_argument("--threads", type=int, default=2, help="of all methods (%(default)s)")
+    parser.add_argument("--device", type=figures.gpu, metavar="cuda[:I]",
+                        help="a GPU, beside the CPU; needs the Python package kith")
     parser.add_argument("--program", type=pathlib.Path, help="bench_clover (that of build/)")
     parser.add_argument("--nanoflann", type=pathlib.Path, help="contest_nanoflann (that of build/)")
     arguments = parser.parse_args()

@@ -14,6 +14,18 @@ COLORS = {"clover": "tab:green", "flat": "tab:olive", "tree": "black", "kdtree":
           "nanoflann": "tab:orange"}
 
 
+ENGINES = {"clover": "limegreen", "tree": "dimgray", "kdtree": "deepskyblue", "brute": "salmon"}  # on a GPU
+
+
+def on_gpu(method):
+    """The name of a method's rows on a GPU."""
+    return f"{method}, GPU"
+
+
+NAMES |= {on_gpu(method): f"{NAMES[method]}, GPU" for method in ENGINES}
+COLORS |= {on_gpu(method): color for method, color in ENGINES.items()}
+
+
 def family(method):
     return method.split(":")[0]
 
@@ -48,10 +60,12 @@ def draw_sets(rows):
     names = list(dict.fromkeys(row["set"] for row in rows))
     base = {row["set"]: row["median"] for row in rows if row["method"] == "clover"}
     figure, axes = pyplot.subplots(figsize=(11, 4.6), layout="constrained")
-    for i, (method, color) in enumerate(COLORS.items()):
+    there = [method for method in COLORS if any(family(row["method"]) == method for row in rows)]
+    width = 0.78 / len(there)
+    for i, method in enumerate(there):
         mine = {row["set"]: row["median"] / base[row["set"]] for row in rows if family(row["method"]) == method}
-        at = [names.index(name) + 0.13 * (i - 2.5) for name in mine]
-        axes.bar(at, mine.values(), 0.12, color=color, label=NAMES[method])
+        at = [names.index(name) + width * (i - (len(there) - 1) / 2) for name in mine]
+        axes.bar(at, mine.values(), 12 / 13 * width, color=COLORS[method], label=NAMES[method])
     axes.set_yscale("log")
     axes.set_xticks(range(len(names)),
                     [f"{name.removeprefix('file:')}{'*' if name in REPLACED else ''}\n{1e3 * base[name]:.0f} ms"

@@ -1,7 +1,9 @@
 """What the scripts that remake the figures of papers share: their options, programs, and files of results."""
 
+import argparse
 import json
 import pathlib
+import re
 
 import environment
 
@@ -17,6 +19,13 @@ def add_options(parser, name, parts):
                         help=f"results (bench/results/{name}/figures.json)")
     parser.add_argument("--images", type=pathlib.Path, default=environment.ROOT / "docs" / "images",
                         help="folder of the figures (docs/images)")
+
+
+def gpu(name):
+    """The value of --device: what is measured on a GPU stands beside what is measured on the CPU."""
+    if not re.fullmatch(r"cuda(:\d+)?", name):
+        raise argparse.ArgumentTypeError(f"{name!r} is no GPU; write cuda, or cuda:1 for the second")
+    return name
 
 
 def program_at(given, name):

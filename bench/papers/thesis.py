@@ -286,7 +286,7 @@ def main():
     figures.add_options(parser, "thesis", PARTS)
     parser.add_argument("--threads", type=int,
                         help="of kith (as in the figures: 2 for spanning trees and files, 1 for all else)")
-    parser.add_argument("--device", metavar="cuda[:I]",
+    parser.add_argument("--device", type=figures.gpu, metavar="cuda[:I]",
                         help="a GPU for figures 5.2, 5.3 and 5.8 to 5.11: the engines that run there, beside the CPU")
     parser.add_argument("--program", type=pathlib.Path, help="kith (that of build/)")
     parser.add_argument("--delaunay", type=pathlib.Path, help="contest_delaunay (that of build/)")
