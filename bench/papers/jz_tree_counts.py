@@ -2,13 +2,14 @@
 """Counts what two ideas of the jz-tree paper save and cost, on the CPU, without timing: jz_tree_counts.py [--points N].
 
 Pruning (section III-D): the plane-wise search of the paper, written down plainly, on the planes of kith.Tree with the
-paper's sizes and with kith's tight boxes. Where the entries of an interaction list are sorted by least distance, a kernel
-leaves the list at the first one beyond the bound of all its nodes or points; by then the bound is final, since what
-follows cannot lower it. The share of entries from there on is what the sort prunes, among lists of nodes and of leaves.
-The distances must be those of kith.knn.
+paper's sizes and with kith's tight boxes. Where the entries of an interaction list are sorted by least distance, a
+kernel leaves the list at the first one beyond the bound of all its nodes or points; by then the bound is final, since
+what follows cannot lower it. The share of entries from there on is what the sort prunes, among lists of nodes and of
+leaves. The distances must be those of kith.knn.
 
-Ranks (section III-C): MPI processes have equal parts of the curve and search with kith.mpi. All that a process receives,
-boxes, requests and points, is compared with the bytes of its own points. Left out where mpi4py or mpirun is missing.
+Ranks (section III-C): MPI processes have equal parts of the curve and search with kith.mpi. All that a process
+receives, boxes, requests and points, is compared with the bytes of its own points. Left out where mpi4py or mpirun is
+missing.
 
 Results go to bench/results/jz_tree/counts.json.
 """

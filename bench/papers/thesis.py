@@ -72,7 +72,8 @@ class Program:
                    str(self.threads), "--min-members", str(MIN_MEMBERS), "-o", self.scratch / "groups.hdf5", "--labels",
                    labels, "--json", *more, *(["--psi-sigma", str(SIGMAS)] if in_phase_space else [])]
         # Kernels are loaded before the first stage, not within it: each run is a process of its own.
-        done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, "CUDA_MODULE_LOADING": "EAGER"})
+        variables = {**os.environ, "CUDA_MODULE_LOADING": "EAGER"}
+        done = subprocess.run(command, capture_output=True, text=True, env=variables)
         if done.returncode != 0:
             raise RuntimeError(done.stderr.strip())
         said = json.loads(done.stdout)

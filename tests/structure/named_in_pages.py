@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Fails if a page of docs/ names a file or a test that does not exist: named_in_pages.py PROJECT.
 
-{source}`FILE` names a file or a folder, {test}`NAME` a test: Suite.Name of GoogleTest, test_file.py::test_name of pytest,
-or a name that CMake gives to ctest. In the tables of docs/papers/ the last cell is the state, one or several of STATES;
-"not done" has a reason, what works names a test or a benchmark, and "GPU run" a test of test_cuda or a result from a GPU.
+{source}`FILE` names a file or a folder, {test}`NAME` a test: Suite.Name of GoogleTest, test_file.py::test_name of
+pytest, or a name that CMake gives to ctest. In the tables of docs/papers/ the last cell is the state, one or several of
+STATES; "not done" has a reason, what works names a test or a benchmark, and "GPU run" a test of test_cuda or a result
+from a GPU.
 """
 
 import pathlib
@@ -45,11 +46,13 @@ def problems_of_row(line, on_gpu):
     reason = match["reason"] or ""
     states = state.removesuffix(reason).split(", ")
     works = {"CPU", "GPU run", "GPU emulated"}.intersection(states)
+    is_tested = any(kind == "test" or name.startswith("bench/") for kind, name in named)
+    has_run = any(name in on_gpu or name.startswith("bench/results/gpu") for _, name in named)
     return [text for text, wrong in (
         ("'not done' has no reason", not reason and any("not done" in one for one in states)),
-        ("no test or benchmark", works and not any(kind == "test" or name.startswith("bench/") for kind, name in named)),
-        ("'GPU run' without a test of test_cuda or a file of bench/results/gpu", "GPU run" in states and not any(
-            name in on_gpu or name.startswith("bench/results/gpu") for _, name in named))) if wrong]
+        ("no test or benchmark", works and not is_tested),
+        ("'GPU run' without a test of test_cuda or a file of bench/results/gpu", "GPU run" in states and not has_run),
+    ) if wrong]
 
 
 def main():
