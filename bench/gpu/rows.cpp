@@ -127,7 +127,7 @@ std::vector<Row> switch_rows() {
     return rows;
 }
 
-/// Counts within a radius, clusters and spanning trees.
+/// Counts within a radius, clusters, groups by k-d tree and spanning trees.
 std::vector<Row> structure_rows() {
     const PointSet uniform{Kind::uniform, million};
     const PointSet clustered{Kind::clustered, million};
@@ -136,6 +136,8 @@ std::vector<Row> structure_rows() {
         structure("counts_clustered_1e6", {Structure::counts, clustered, 0.2}),
         structure("dbscan_uniform_1e6", {Structure::clusters, uniform, 1}),
         structure("dbscan_clustered_1e6", {Structure::clusters, clustered, 0.2}),
+        structure("kdtree_groups_uniform_1e6", {Structure::groups, uniform, 0.2}),
+        structure("kdtree_groups_clustered_1e6", {Structure::groups, clustered, 0.2}),
         structure("spanning_tree_uniform_1e6", {Structure::tree, uniform, 0}),
         structure("spanning_tree_clustered_1e6", {Structure::tree, clustered, 0}),
     };

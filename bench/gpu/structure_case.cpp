@@ -3,6 +3,7 @@
 #include "points_of.hpp"
 
 #include <kith/dbscan.hpp>
+#include <kith/fof.hpp>
 #include <kith/radius.hpp>
 #include <kith/spanning_tree.hpp>
 
@@ -72,6 +73,12 @@ private:
             answer_.labels = std::move(found.label_array.vector<std::int32_t>());
             return found.stages;
         }
+        case Structure::groups: {
+            kith::FofResult found = kith::fof(points, kith::LinkingLength::absolute(length_),
+                                              {.engine = kith::Engine::kdtree, .execution = where});
+            answer_.labels = std::move(found.label_array.vector<std::int32_t>());
+            return found.stages;
+        }
         case Structure::tree: {
             const kith::SpanningTree found = kith::spanning_tree(points, {.execution = where});
             answer_.edges.assign(found.edges().begin(), found.edges().end());
@@ -98,6 +105,7 @@ Outcome run_structure(Bench& bench, const std::string& name, const StructureCase
     what.count = task.count();
     what.variant = wanted.found == Structure::counts     ? "counts within a radius"
                    : wanted.found == Structure::clusters ? "DBSCAN"
+                   : wanted.found == Structure::groups   ? "groups by k-d tree"
                                                          : "spanning tree";
     JsonObject more;
     more.add("length_over_mean_separation", wanted.length).add("verified", "all of the answer, by the CPU's");

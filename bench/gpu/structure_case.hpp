@@ -1,4 +1,5 @@
-// A row about what is found from neighbors within a length: their counts, clusters of DBSCAN; or the spanning tree.
+// A row about what is found from neighbors within a length: their counts, clusters of DBSCAN, groups by range queries in
+// a k-d tree; or the spanning tree.
 #pragma once
 
 #include "point_set.hpp"
@@ -8,7 +9,7 @@
 
 namespace bench {
 
-enum class Structure { counts, clusters, tree };
+enum class Structure { counts, clusters, groups, tree };
 
 struct StructureCase {
     Structure found = Structure::counts;
