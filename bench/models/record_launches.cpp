@@ -2,11 +2,11 @@
 //     record_launches FOLDER POINTS CALL K MULTIPROCESSORS [WORD...]
 //
 // POINTS, a file NAME.D.f32 or NAME.D.f64, holds rows of D coordinates of that type in the unit box. CALL is tree,
-// brute, kdtree or clover (engines, which search K neighbors), fof or pairs (labels, by the tree or by all pairs; K is
-// the relative linking length), catalog (fof's groups and their catalog, with velocities), radius or rows (counts or
-// neighbors; K points would lie within the radius if all were uniform), dbscan (labels and flags, min_samples 5; K as
-// for radius), spanning_tree (K means nothing) or own_kernels (those that tests/emulation writes as users do; K means
-// nothing). Words that change the call:
+// brute, kdtree or clover (engines, which search K neighbors), fof, pairs or ranges (labels, by the tree, by all pairs
+// or by range queries in a k-d tree; K is the relative linking length), catalog (fof's groups and their catalog, with
+// velocities), radius or rows (counts or neighbors; K points would lie within the radius if all were uniform), dbscan
+// (labels and flags, min_samples 5; K as for radius), spanning_tree (K means nothing) or own_kernels (those that
+// tests/emulation writes as users do; K means nothing). Words that change the call:
 //     periodic   in a periodic box
 //     queries    neighbors of queries, which are the first 16 points once more (engines, radius and rows)
 //     masses     particles have masses (catalog)
@@ -217,8 +217,11 @@ public:
         const double length = length_around(parameter, count_, points_.dimension());
         if (const std::optional<kith::Engine> engine = kith::engine_named(call)) {
             search(*engine, static_cast<std::int64_t>(parameter));
-        } else if (call == "fof" || call == "pairs" || call == "catalog") {
-            label(call == "pairs" ? kith::Engine::brute_force : kith::Engine::tree, parameter, call == "catalog");
+        } else if (call == "fof" || call == "pairs" || call == "ranges" || call == "catalog") {
+            label(call == "pairs"    ? kith::Engine::brute_force
+                  : call == "ranges" ? kith::Engine::kdtree
+                                     : kith::Engine::tree,
+                  parameter, call == "catalog");
         } else if (call == "radius" || call == "rows") {
             search_radius(length, call == "rows");
         } else if (call == "dbscan") {
@@ -236,7 +239,7 @@ public:
             });
         } else {
             throw std::runtime_error("CALL is '" + call +
-                                     "'; it must be an engine, fof, pairs, catalog, radius, rows, dbscan, "
+                                     "'; it must be an engine, fof, pairs, ranges, catalog, radius, rows, dbscan, "
                                      "spanning_tree or, in three dimensions, own_kernels");
         }
     }

@@ -62,8 +62,8 @@ def fof(points: AnyArray, linking_length: float | None = None, *, b: float | Non
     types : whole numbers from 0 to 6, shape (n,), optional
         For the catalog, which lists the members of a group by type.
     engine, device, threads, progress, comm
-        As for `kith.knn`. The engine "clover" does not find groups, and "kdtree" does so on the CPU only. Over processes
-        `b` and `psi_sigma` refer to the points of all of them.
+        As for `kith.knn`. The engine "clover" does not find groups. Over processes `b` and `psi_sigma` refer to the
+        points of all of them.
 
     Returns
     -------

@@ -66,7 +66,7 @@ inline constexpr EngineRow engine_table[] = {
     {Task::radius, Engine::kdtree, {true, false, false, false}},
     {Task::groups, Engine::tree, {true, true, true, true}},
     {Task::groups, Engine::brute_force, {true, true, true, false}},
-    {Task::groups, Engine::kdtree, {true, false, false, false}},
+    {Task::groups, Engine::kdtree, {true, true, false, false}},
     {Task::groups_in_phase_space, Engine::tree, {true, false, false, true}},
     {Task::groups_in_phase_space, Engine::brute_force, {true, false, false, false}},
     {Task::groups_in_phase_space, Engine::kdtree, {true, false, false, false}},

@@ -120,6 +120,10 @@ void label(const PointsOrTree& points, LinkingLength length, const FofOptions& o
             label_all_pairs_on_device<T, D>(context, points.points(), options.box, length, labels, result);
             return;
         }
+        if (points.tree() == nullptr && result.engine == Engine::kdtree) {
+            label_by_range_queries_on_device<T, D>(context, points.points(), options.box, length, labels, result);
+            return;
+        }
         with_tree<T, D>(context, points, options.box, [&](const DeviceTreeHandle& tree, const TreeShape& /*shape*/) {
             label_tree_on_device<T, D>(context, tree, length, labels, result);
         });

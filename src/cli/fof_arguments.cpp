@@ -36,7 +36,7 @@ void add_linking_options(const Parser& command, FofArguments& arguments) {
     command.text(
         "--engine", "auto|tree|brute|kdtree|spanning-tree",
         "Search algorithm: auto (the default), tree, brute (all pairs), kdtree, or spanning-tree (the minimum spanning "
-        "tree, cut at the linking length). On a GPU not kdtree. The groups do not depend on it",
+        "tree, cut at the linking length). The groups do not depend on it",
         [&arguments](const std::string& text) {
             const std::optional<Engine> engine = engine_named(text);
             arguments.by_spanning_tree = text == spanning_tree_engine;

@@ -48,6 +48,20 @@ void with_link_kernel(bool periodic, const Function& function) {
     periodic ? function.template operator()<true>() : function.template operator()<false>();
 }
 
+struct SeparatePoints {
+    DeviceUnionFind groups;
+
+    __device__ void operator()(std::int64_t i) const {
+        const auto point = static_cast<std::int32_t>(i);
+        groups.set_parent(point, point);
+    }
+};
+
+/// Makes every point a group of its own.
+inline void separate_points(DeviceWork& work, std::int64_t count, const DeviceUnionFind& groups) {
+    for_each_index(work, "separating points", count, SeparatePoints{groups});
+}
+
 /// Links all friends in a tree. All points get parents.
 template <Coordinate T, int D>
 void link_tree(DeviceWork& work, const TreeView<T>& tree, bool periodic, const LinkFrame<T>* frame,

@@ -23,7 +23,7 @@ const std::vector<Task> tasks = {
     {"radius gone.npy -r 1 --count -o out.npz", {"auto", "tree", "brute", "kdtree"}, {"auto", "tree"}},
     {"fof gone.npy -o out.hdf5",
      {"auto", "tree", "brute", "kdtree", "spanning-tree"},
-     {"auto", "tree", "brute", "spanning-tree"}},
+     {"auto", "tree", "brute", "kdtree", "spanning-tree"}},
     {"fof gone.npy --psi 3 -o out.hdf5", {"auto", "tree", "brute", "kdtree", "spanning-tree"}, {}},
     {"fof gone.npy --psi-sigma 0.5 -o out.hdf5", {"auto", "tree", "brute", "kdtree", "spanning-tree"}, {}},
     {"dbscan gone.npy --eps 1 -o out.npy", {"auto", "tree", "brute"}, {"auto", "tree"}},

@@ -74,6 +74,7 @@ CASES = (
     ("clover 8 periodic queries", 120, "clustered"), ("clover 40 periodic queries", 120, "coincident"),
     ("fof 0.2 async", 400, "clustered"), ("fof 0.2 async periodic", 200, "coincident"),
     ("pairs 0.2", 200, "clustered"), ("pairs 0.2 async periodic", 200, "coincident"),
+    ("ranges 0.2", 200, "clustered"), ("ranges 0.2 periodic", 100, "coincident"),
     ("catalog 0.2 periodic masses", 400, "clustered"), ("catalog 0.2", 300, "coincident"),
     ("radius 10", 200, "clustered"), ("radius 10 periodic", 150, "coincident"),
     ("rows 10 queries", 200, "clustered"), ("rows 10 periodic queries", 150, "coincident"),

@@ -3,6 +3,7 @@
 #include "engines/brute_force/device_entry.hpp"
 #include "engines/brute_force/link_device.hpp"
 #include "engines/brute_force/search_device.hpp"
+#include "engines/label_device.hpp"
 #include "engines/search_device.hpp"
 #include "groups/link_async.hpp"
 #include "neighbors/search_async.hpp"
@@ -22,18 +23,11 @@ SearchSummary search_all_pairs_on_device(DeviceContext& context, const PointsVie
 template <Coordinate T, int D>
 void label_all_pairs_on_device(DeviceContext& context, const PointsView& points, const Box& box, LinkingLength length,
                                std::span<std::int32_t> labels, FofSummary& result) {
-    const PointsOnDevice there = points_on_device(context, points);
-    const NormalizedPoints<T> normalized = normalize_sources_on_device<T, D>(context, there.view(), box);
-    const Frame<T>& frame = normalized.frame;
-    label_on_device(
-        context, frame, points.count(), length, labels, result, [&] { return host_rows<T>(context, points); },
-        [&](std::int32_t* to) {
-            const DevicePointSet<T> gathered = gather_on_device<T, D>(context, normalized);
-            return label_groups(context, gathered.view(), frame.working_period,
-                                frame.squared_radius(result.linking_length), to,
-                                [&](const DeviceUnionFind& groups, const LinkFrame<T>* in_frame) {
-                                    link_all_pairs<T, D>(context, gathered, in_frame, groups);
-                                });
+    label_copies_on_device<T, D>(
+        context, points, box, length, labels, result, [&](const DevicePointSet<T>& copy, const auto& label) {
+            return label(copy.view(), [&](const DeviceUnionFind& groups, const LinkFrame<T>* in_frame) {
+                link_all_pairs<T, D>(context, copy, in_frame, groups);
+            });
         });
 }
 

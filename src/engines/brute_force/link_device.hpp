@@ -4,25 +4,13 @@
 #include "engines/brute_force/all_links_kernel.hpp"
 #include "groups/link_device.hpp"
 
-#include <cstdint>
-
 namespace kith::detail::inline KITH_GPU {
-
-/// Makes every point a group of its own.
-struct SeparatePoints {
-    DeviceUnionFind groups;
-
-    __device__ void operator()(std::int64_t i) const {
-        const auto point = static_cast<std::int32_t>(i);
-        groups.set_parent(point, point);
-    }
-};
 
 /// Links all friends by brute force. All points get parents.
 template <Coordinate T, int D>
 void link_all_pairs(DeviceWork& work, const DevicePointSet<T>& points, const LinkFrame<T>* frame,
                     const DeviceUnionFind& groups) {
-    for_each_index(work, "separating points", points.count, SeparatePoints{groups});
+    separate_points(work, points.count, groups);
     with_link_kernel(points.frame.periodic, [&]<bool Periodic>() {
         launch(work, "linking all pairs", link_all_pairs_kernel<T, D, Periodic>,
                (points.count + all_links_tile - 1) / all_links_tile, all_links_tile, {points.view(), frame, groups});

@@ -19,6 +19,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdint>
 
 namespace kith::detail::inline KITH_GPU {
@@ -33,12 +34,21 @@ struct DeviceKdTree {
     DeviceBuffer<std::uint8_t> split_axes; ///< none with Split::cyclic
     kdtree::Bounds<T, D> bounds{};
 
-    /// In open space; periods are the view's to set.
+    /// In open space.
     [[nodiscard]] View view() const {
         View view{{nodes.data()}, static_cast<kdtree::Node>(nodes.size()), bounds};
         view.indices = indices.data();
         view.least_indices = least_indices.data();
         view.split_axes = split_axes.size() > 0 ? split_axes.data() : nullptr;
+        return view;
+    }
+    /// In the space of the points' frame.
+    [[nodiscard]] View view(const Frame<T>& frame) const {
+        View view = this->view();
+        for (int axis = 0; axis < D; ++axis) {
+            const T period = frame.working_period[axis];
+            view.periods.x[axis] = std::isinf(period) ? T(0) : period;
+        }
         return view;
     }
 };

@@ -1,7 +1,11 @@
 // What the k-d tree does on a GPU, compiled for every type and dimension on its own (kdtree_instance.ipp).
 #pragma once
 
+#include "groups/device_entry.hpp"
 #include "neighbors/device_entry.hpp"
+
+#include <cstdint>
+#include <span>
 
 namespace kith::detail::inline KITH_GPU {
 
@@ -9,5 +13,10 @@ namespace kith::detail::inline KITH_GPU {
 template <Coordinate T, int D>
 SearchSummary search_kd_tree_on_device(DeviceContext& context, const PointsView& points, const PointsView* queries,
                                        const DeviceKnnCall& call);
+
+/// The groups of the points, labels into memory of the host or of the GPU.
+template <Coordinate T, int D>
+void label_by_range_queries_on_device(DeviceContext& context, const PointsView& points, const Box& box,
+                                      LinkingLength length, std::span<std::int32_t> labels, FofSummary& result);
 
 } // namespace kith::detail::inline KITH_GPU

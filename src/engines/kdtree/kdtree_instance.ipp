@@ -1,7 +1,9 @@
 // The k-d tree of a GPU for points of one type and dimension, KITH_SCALAR and KITH_DIMENSION; compiled by
 // CMake's kith_add_device_instances().
 #include "engines/kdtree/device_entry.hpp"
+#include "engines/kdtree/link_device.hpp"
 #include "engines/kdtree/search_device.hpp"
+#include "engines/label_device.hpp"
 #include "engines/search_device.hpp"
 
 namespace kith::detail::inline KITH_GPU {
@@ -16,7 +18,23 @@ SearchSummary search_kd_tree_on_device(DeviceContext& context, const PointsView&
         });
 }
 
+template <Coordinate T, int D>
+void label_by_range_queries_on_device(DeviceContext& context, const PointsView& points, const Box& box,
+                                      LinkingLength length, std::span<std::int32_t> labels, FofSummary& result) {
+    label_copies_on_device<T, D>(
+        context, points, box, length, labels, result, [&](const DevicePointSet<T>& copy, const auto& label) {
+            const DeviceKdTree<T, D> tree = build_kd_tree_on_device<T, D>(context, copy);
+            const PointSetView<T> nodes{nullptr, 0, static_cast<std::int32_t>(copy.count), tree.indices.data()};
+            return label(nodes, [&](const DeviceUnionFind& groups, const LinkFrame<T>* in_frame) {
+                link_by_range_queries(context, tree, copy.frame, in_frame, groups);
+            });
+        });
+}
+
 template SearchSummary search_kd_tree_on_device<KITH_SCALAR, KITH_DIMENSION>(DeviceContext&, const PointsView&,
                                                                              const PointsView*, const DeviceKnnCall&);
+template void label_by_range_queries_on_device<KITH_SCALAR, KITH_DIMENSION>(DeviceContext&, const PointsView&,
+                                                                            const Box&, LinkingLength,
+                                                                            std::span<std::int32_t>, FofSummary&);
 
 } // namespace kith::detail::inline KITH_GPU

@@ -5,7 +5,6 @@
 #include "engines/kdtree/nearest_kernel.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 
 namespace kith::detail::inline KITH_GPU {
@@ -18,11 +17,7 @@ template <Coordinate T, int D>
 void search_kd_tree(DeviceContext& context, const DeviceKdTree<T, D>& tree, const Frame<T>& frame,
                     const DevicePointSet<T>* queries, const DeviceRequest<T>& request) {
     const std::int64_t sources = tree.nodes.size();
-    NearestJob<T, D> job{tree.view(), {}, request};
-    for (int axis = 0; axis < D; ++axis) {
-        const T period = frame.working_period[axis];
-        job.tree.periods.x[axis] = std::isinf(period) ? T(0) : period;
-    }
+    NearestJob<T, D> job{tree.view(frame), {}, request};
     job.queries = queries != nullptr
                       ? queries->view()
                       : PointSetView<T>{nullptr, 0, static_cast<std::int32_t>(sources), tree.indices.data()};

@@ -142,8 +142,8 @@ TEST_F(KdTreeEngine, RefusesCallsThatItDoesNotAnswer) {
     };
     refused("DBSCAN", [&] { (void)dbscan(view, 1, 5, {.engine = Engine::kdtree}); });
     refused("the spanning tree", [&] { (void)spanning_tree(Tree(view), {.engine = Engine::kdtree}); });
-    refused("friends-of-friends on a GPU",
-            [&] { detail::check_engine(Engine::kdtree, detail::Task::groups, detail::Where::gpu); });
+    refused("friends-of-friends on a GPU, asynchronously",
+            [&] { detail::check_engine(Engine::kdtree, detail::Task::groups, detail::Where::stream); });
     const auto on_gpu = [](bool keeps_tree) {
         return detail::choose(detail::Task::neighbors, Engine::kdtree,
                               {50, 50, false, 3, keeps_tree, detail::Where::gpu});
