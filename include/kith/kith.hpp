@@ -16,6 +16,7 @@
 #include <kith/group_sizes.hpp>
 #include <kith/hierarchy.hpp>
 #include <kith/index_array.hpp>
+#include <kith/kdtree_order.hpp>
 #include <kith/knn.hpp>
 #include <kith/neighbor_row.hpp>
 #include <kith/points.hpp>

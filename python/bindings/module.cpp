@@ -66,6 +66,7 @@ NB_MODULE(_core, module) {
     bind_groups(module);
     bind_dbscan(module);
     bind_hierarchy(module);
+    bind_kdtree(module);
     bind_files(module);
 }
 

@@ -25,6 +25,7 @@ from kith._devices import has_cuda, release_memory
 from kith._files import read, read_catalog, read_header, read_tipsy_array, write_catalog
 from kith._fof import CatalogPart, b_of_overdensity, fof
 from kith._hierarchy import FofLadder, Hierarchy, fof_ladder, hierarchy
+from kith._kdtree import KdTreeOrder, kdtree_order
 from kith._knn import KnnResult, knn
 from kith._radius import RadiusResult, radius_count, radius_search
 from kith._snapshot import Snapshot
@@ -33,10 +34,10 @@ from kith._tree import Tree
 
 Canceled: type[RuntimeError] = getattr(_core, "Canceled")
 __version__ = _core.version
-__all__ = ["Box", "Canceled", "Catalog", "CatalogPart", "FofLadder", "Hierarchy", "KnnResult", "RadiusResult",
-           "Snapshot", "SpanningTree", "Tree", "b_of_overdensity", "dbscan", "fof", "fof_ladder", "has_cuda", "hierarchy",
-           "knn", "mst", "radius_count", "radius_search", "read", "read_catalog", "read_header", "read_tipsy_array",
-           "release_memory", "write_catalog"]
+__all__ = ["Box", "Canceled", "Catalog", "CatalogPart", "FofLadder", "Hierarchy", "KdTreeOrder", "KnnResult",
+           "RadiusResult", "Snapshot", "SpanningTree", "Tree", "b_of_overdensity", "dbscan", "fof", "fof_ladder", "has_cuda",
+           "hierarchy", "kdtree_order", "knn", "mst", "radius_count", "radius_search", "read", "read_catalog", "read_header",
+           "read_tipsy_array", "release_memory", "write_catalog"]
 
 _ON_DEMAND = ("datasets", "jax", "mass_function", "mpi", "plot", "sklearn", "spatial")
 _MEANT = {"radius": "radius_search and radius_count", "KDTree": "Tree, and kith.spatial.KDTree with SciPy's methods",

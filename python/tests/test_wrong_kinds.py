@@ -90,6 +90,8 @@ FUNCTIONS = {
     "Tree.fof_ladder": (TREE.fof_ladder, {"linking_lengths": [0.1]}, {**RUNGS, **ALONE}),
     "Tree": (kith.Tree, {"points": POINTS}, {"points": [*ARRAYS, None, [1.0, 2.0]], "box": BOXES,
                                              "leaf_size": [*OPTIONAL_WHOLE, 0], **CALL}),
+    "kdtree_order": (kith.kdtree_order, {"points": POINTS}, {"points": [*ARRAYS, None, [1.0, 2.0], TREE],
+                                                             "split": [None, 5, "a", STRANGE, ["widest"]], **CALL}),
     "Tree.query": (TREE.query, {"k": 2}, {**SEARCH, "threads": CALL["threads"], "progress": CALL["progress"]}),
     "radius_search": (kith.radius_search, {"points": POINTS, "r": 0.1}, {
         "points": [*ARRAYS, None, [1.0, 2.0]], "box": BOXES, "comm": COMMUNICATORS, "device": DEVICES, **RADIUS, **ROWS}),

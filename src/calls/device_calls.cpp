@@ -152,6 +152,13 @@ SpanningTree span(const PointsOrTree& points, const SpanningTreeOptions& options
     return result;
 }
 
+void order(std::span<std::int32_t> indices, std::span<std::uint8_t> split_axes, const PointsView& points,
+           kdtree::Split split, const Execution& execution, KdTreeSummary& result) {
+    result.stages = run(points, execution, [&]<Coordinate T, int D>(DeviceContext& context) {
+        order_kd_tree_on_device<T, D>(context, points, split, indices, split_axes, result);
+    });
+}
+
 void release_memory(const Device& device) {
     const DeviceSpan span(device.index);
     release_pool(device.index);
@@ -176,6 +183,7 @@ const DeviceCalls& on_gpu() {
                                        .fof = label,
                                        .dbscan = cluster,
                                        .spanning_tree = span,
+                                       .kdtree_order = order,
                                        .catalog = catalog_on_device,
                                        .knn_async_bytes = knn_async_bytes_on_device,
                                        .knn_async = knn_async_on_device,

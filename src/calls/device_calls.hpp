@@ -2,6 +2,7 @@
 #pragma once
 
 #include <kith/async.hpp>
+#include <kith/kdtree_order.hpp>
 
 #include "groups/device_entry.hpp"
 #include "halos/device_entry.hpp"
@@ -34,6 +35,8 @@ struct DeviceCalls {
                    DbscanSummary& result);
     /// Of positions, by that engine.
     SpanningTree (*spanning_tree)(const PointsOrTree& points, const SpanningTreeOptions& options, Engine engine);
+    void (*kdtree_order)(std::span<std::int32_t> indices, std::span<std::uint8_t> split_axes, const PointsView& points,
+                         kdtree::Split split, const Execution& execution, KdTreeSummary& result);
     Catalog (*catalog)(const halos::LabeledGroups& groups, const Particles& particles, const Box& box,
                        const CatalogOptions& options);
 

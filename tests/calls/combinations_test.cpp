@@ -132,6 +132,10 @@ std::vector<Call> calls_on(Given& given) {
          [&](Engine engine, const Execution& execution) {
              (void)fof(given.tree, given.length, {.engine = engine, .execution = execution});
          }},
+        {"kdtree_order", std::nullopt, true,
+         [&](Engine, const Execution& execution) { (void)kdtree_order(points, kdtree::Split::widest, execution); }},
+        {"kdtree_order by tight boxes", std::nullopt, false,
+         [&](Engine, const Execution& execution) { (void)kdtree_order(points, kdtree::Split::widest_box, execution); }},
         {"catalog", std::nullopt, true,
          [&](Engine, const Execution& execution) {
              const FofResult groups = fof(points, given.length, {.execution = cpu(1)});

@@ -15,6 +15,7 @@ HEADERS = {"async": "groups", "box": "points", "catalog": "halos", "catalog_colu
            "catalog_reader": "io", "communicator": "support", "dbscan": "groups", "device_status": "support",
            "distributed": "distributed", "error": "support", "execution": "support", "fof": "groups", "hierarchy": "mst", "io": "io", "kdtree": "engines",
            "kdtree_build": "engines", "kdtree_candidates": "engines", "kdtree_layout": "engines",
+           "kdtree_order": "engines", "kdtree_split": "engines",
            "kdtree_search": "engines", "kdtree_view": "engines", "knn": "neighbors", "mpi": "distributed",
            "group_sizes": "groups", "index_array": "support",
            "neighbor_row": "neighbors", "points": "points", "progress": "support", "radius": "neighbors", "spanning_tree": "mst",

@@ -11,6 +11,7 @@
 // levels.
 #pragma once
 
+#include <kith/device/kdtree_split.hpp>
 #include <kith/device/kdtree_view.hpp>
 #include <kith/error.hpp>
 
@@ -24,13 +25,6 @@
 #include <utility>
 
 namespace kith::kdtree {
-
-/// The axis that a node splits. The first of equally wide ones.
-enum class Split {
-    cyclic,     ///< its level modulo the dimension: needs no memory
-    widest,     ///< the widest of its cell: the box of all points, clipped by the planes above
-    widest_box, ///< the widest of the tight box of its points; takes longer to build
-};
 
 /// The widest axis of a box; the first of equals.
 template <class T, int D>

@@ -41,6 +41,15 @@ struct KdTree {
     }
 };
 
+/// Memory of a tree's arrays. Those that are null are not written.
+template <class T, int D>
+struct KdTreeArrays {
+    std::array<T, D>* nodes;
+    std::int32_t* indices;
+    std::int32_t* least_indices;
+    std::uint8_t* split_axes;
+};
+
 /// Every record becomes a node (see KdSplitting).
 template <class T, int D>
 class PointNodes {
@@ -51,8 +60,8 @@ public:
     using Record = TreeRecord<T, D>;
     static constexpr bool takes_pivot = true;
 
-    PointNodes(KdTree<T, D>& tree, kdtree::Split split)
-        : tree_(tree), split_(split), count_(static_cast<Node>(tree.nodes.size())) {}
+    PointNodes(const KdTreeArrays<T, D>& arrays, std::int64_t count, kdtree::Split split)
+        : arrays_(arrays), split_(split), count_(static_cast<Node>(count)) {}
 
     [[nodiscard]] std::int64_t size_of(Node node) const { return kdtree::subtree_size(node, count_); }
     [[nodiscard]] static int column(const Record* /*records*/, std::int64_t /*size*/, int axis) { return axis; }
@@ -65,21 +74,28 @@ public:
         if (node >= count_) {
             return std::numeric_limits<std::int32_t>::max();
         }
-        return put(node, split_ == kdtree::Split::widest ? kdtree::widest_axis(cell) : 0, *record, record->index);
+        const int axis = split_ == kdtree::Split::cyclic   ? kdtree::level_of(node) % D
+                         : split_ == kdtree::Split::widest ? kdtree::widest_axis(cell)
+                                                           : 0;
+        return put(node, axis, *record, record->index);
     }
     std::int32_t put(Node node, int axis, const Record& record, std::int32_t least) {
         const std::int32_t smallest = std::min(least, record.index);
-        tree_.nodes[node] = record.coordinates();
-        tree_.indices[node] = record.index;
-        tree_.least_indices[node] = smallest;
-        if (split_ != kdtree::Split::cyclic) {
-            tree_.split_axes[node] = static_cast<std::uint8_t>(axis);
+        arrays_.indices[node] = record.index;
+        if (arrays_.nodes != nullptr) {
+            arrays_.nodes[node] = record.coordinates();
+        }
+        if (arrays_.least_indices != nullptr) {
+            arrays_.least_indices[node] = smallest;
+        }
+        if (arrays_.split_axes != nullptr) {
+            arrays_.split_axes[node] = static_cast<std::uint8_t>(axis);
         }
         return smallest;
     }
 
 private:
-    KdTree<T, D>& tree_;
+    KdTreeArrays<T, D> arrays_; ///< `indices` is not null
     kdtree::Split split_;
     Node count_;
 };
@@ -128,21 +144,11 @@ private:
     PerThread<ScratchArray<TreeRecord<T, D>>> points_;
 };
 
-/// A tree of `count` points, 2^31 - 1 at most; `load(i)` gives the coordinates of point i, finite ones. Runs inside a
-/// stage of the context.
+/// Builds a tree of `count` points, 1 to 2^31 - 1; `load(i)` gives the coordinates of point i, finite ones within the
+/// bounds. Runs inside a stage of the context.
 template <class T, int D, class Load>
-KdTree<T, D> build_kd_tree(Context& context, std::int64_t count, const Load& load,
-                           kdtree::Split split = kdtree::Split::widest) {
-    KdTree<T, D> tree;
-    tree.nodes = Buffer<std::array<T, D>>(context.memory_tracker(), count);
-    tree.indices = Buffer<std::int32_t>(context.memory_tracker(), count);
-    tree.least_indices = Buffer<std::int32_t>(context.memory_tracker(), count);
-    if (split != kdtree::Split::cyclic) {
-        tree.split_axes = Buffer<std::uint8_t>(context.memory_tracker(), count);
-    }
-    if (count == 0) {
-        return tree;
-    }
+void build_kd_tree(Context& context, std::int64_t count, const Load& load, kdtree::Split split,
+                   const kdtree::Bounds<T, D>& bounds, const KdTreeArrays<T, D>& arrays) {
     constexpr std::int64_t most_bytes = 28; // of a record
     constexpr bool are_whole = sizeof(TreeRecord<T, D>) <= most_bytes;
     using Record = TreeRecord<T, are_whole ? D : 1>;
@@ -154,15 +160,33 @@ KdTree<T, D> build_kd_tree(Context& context, std::int64_t count, const Load& loa
             records[i].index = static_cast<std::int32_t>(i);
         }
     });
-    tree.bounds = bounds_of_points<T, D>(count, load);
-    PointNodes<T, D> nodes(tree, split);
+    PointNodes<T, D> nodes(arrays, count, split);
     if constexpr (are_whole) {
-        KdSplitting<T, D, PointNodes<T, D>>(nodes, split).order(0, records.data(), tree.bounds);
+        KdSplitting<T, D, PointNodes<T, D>>(nodes, split).order(0, records.data(), bounds);
     } else {
         // Within the cache; and, from some thousand points on, the threads' buffers take 13 bytes a point at most.
         const std::int64_t gathered_size = std::clamp<std::int64_t>(count / (8 * loop_threads()), 1 << 10, 1 << 16);
         UpperNodes<T, D, Load> upper(nodes, split, load, gathered_size);
-        KdSplitting<T, D, UpperNodes<T, D, Load>>(upper, split).order(0, records.data(), tree.bounds);
+        KdSplitting<T, D, UpperNodes<T, D, Load>>(upper, split).order(0, records.data(), bounds);
+    }
+}
+
+/// The same tree with arrays of its own, of any number of points.
+template <class T, int D, class Load>
+KdTree<T, D> build_kd_tree(Context& context, std::int64_t count, const Load& load,
+                           kdtree::Split split = kdtree::Split::widest) {
+    KdTree<T, D> tree;
+    tree.nodes = Buffer<std::array<T, D>>(context.memory_tracker(), count);
+    tree.indices = Buffer<std::int32_t>(context.memory_tracker(), count);
+    tree.least_indices = Buffer<std::int32_t>(context.memory_tracker(), count);
+    if (split != kdtree::Split::cyclic) {
+        tree.split_axes = Buffer<std::uint8_t>(context.memory_tracker(), count);
+    }
+    if (count > 0) {
+        tree.bounds = bounds_of_points<T, D>(count, load);
+        build_kd_tree<T, D>(
+            context, count, load, split, tree.bounds,
+            {tree.nodes.data(), tree.indices.data(), tree.least_indices.data(), tree.split_axes.data()});
     }
     return tree;
 }

@@ -1,6 +1,8 @@
 // What the k-d tree does on a GPU, compiled for every type and dimension on its own (kdtree_instance.ipp).
 #pragma once
 
+#include <kith/kdtree_order.hpp>
+
 #include "groups/device_entry.hpp"
 #include "neighbors/device_entry.hpp"
 
@@ -18,5 +20,11 @@ SearchSummary search_kd_tree_on_device(DeviceContext& context, const PointsView&
 template <Coordinate T, int D>
 void label_by_range_queries_on_device(DeviceContext& context, const PointsView& points, const Box& box,
                                       LinkingLength length, std::span<std::int32_t> labels, FofSummary& result);
+
+/// The order of points (kdtree_order.hpp), to memory of the host or of the GPU.
+template <Coordinate T, int D>
+void order_kd_tree_on_device(DeviceContext& context, const PointsView& points, kdtree::Split split,
+                             std::span<std::int32_t> indices, std::span<std::uint8_t> split_axes,
+                             KdTreeSummary& result);
 
 } // namespace kith::detail::inline KITH_GPU

@@ -2,6 +2,7 @@
 // CMake's kith_add_device_instances().
 #include "engines/kdtree/device_entry.hpp"
 #include "engines/kdtree/link_device.hpp"
+#include "engines/kdtree/order_device.hpp"
 #include "engines/kdtree/search_device.hpp"
 #include "engines/label_device.hpp"
 #include "engines/search_device.hpp"
@@ -36,5 +37,8 @@ template SearchSummary search_kd_tree_on_device<KITH_SCALAR, KITH_DIMENSION>(Dev
 template void label_by_range_queries_on_device<KITH_SCALAR, KITH_DIMENSION>(DeviceContext&, const PointsView&,
                                                                             const Box&, LinkingLength,
                                                                             std::span<std::int32_t>, FofSummary&);
+template void order_kd_tree_on_device<KITH_SCALAR, KITH_DIMENSION>(DeviceContext&, const PointsView&, kdtree::Split,
+                                                                   std::span<std::int32_t>, std::span<std::uint8_t>,
+                                                                   KdTreeSummary&);
 
 } // namespace kith::detail::inline KITH_GPU

@@ -1,0 +1,47 @@
+// The order of a left-balanced k-d tree.
+#include "arrays.hpp"
+#include "bindings.hpp"
+#include "call.hpp"
+
+#include <kith/kdtree_order.hpp>
+
+#include <cstdint>
+#include <span>
+
+namespace kith::python {
+
+namespace {
+
+struct SplitOptions {
+    kdtree::Split split;
+    Execution execution = {};
+};
+
+/// The caller's memory for axes: an array of uint8 that was made for it.
+std::span<std::uint8_t> axes_of(const OutputArray& axes, const Device& device) {
+    if (axes.dtype() != nb::dtype<std::uint8_t>() || axes.ndim() != 1) {
+        throw nb::type_error("split axes must be a one-dimensional array of uint8");
+    }
+    require_dense(axes, "split axes");
+    require_reach(axes, device, "the array of split axes");
+    return {static_cast<std::uint8_t*>(axes.data_handle()), axes.size()};
+}
+
+void order(const Call& call, const OutputArray& indices, const OutputArray& split_axes, int split) {
+    const PointsView points = call.points().points();
+    const std::span<std::int32_t> of_indices = labels_of(indices, call.device);
+    const std::span<std::uint8_t> of_axes = axes_of(split_axes, call.device);
+    (void)answer(call, points.count(), SplitOptions{static_cast<kdtree::Split>(split)},
+                 [&](const SplitOptions& options) {
+                     return kdtree_order_into(of_indices, of_axes, points, options.split, options.execution);
+                 });
+}
+
+} // namespace
+
+void bind_kdtree(nb::module_& module) {
+    module.def("kdtree_order", order, nb::arg("call"), nb::arg("indices").noconvert(),
+               nb::arg("split_axes").noconvert(), nb::arg("split"));
+}
+
+} // namespace kith::python
