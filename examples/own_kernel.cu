@@ -102,13 +102,12 @@ int run() {
         kdtree::TreeInPlace<Star>{count, nodes.data(), indices_there.data(), scratch.data(), nullptr, bounds.data()},
         cudaStream_t{});
     check(cudaGetLastError());
-    const std::vector<std::int32_t> indices = indices_there.to_host();
-    std::vector<std::int32_t> least_indices(count);
-    kdtree::find_least_indices(indices, least_indices);
-    const OnGpu<std::int32_t> least_indices_there(least_indices);
+    const OnGpu<std::int32_t> least_indices(count);
+    kdtree::find_least_indices(indices_there.data(), count, least_indices.data(), cudaStream_t{});
+    check(cudaGetLastError());
     Tree tree = kdtree::view_of(nodes.data(), count, bounds.to_host().front());
     tree.indices = indices_there.data();
-    tree.least_indices = least_indices_there.data();
+    tree.least_indices = least_indices.data();
     tree.periods = {{1, 1, 1}};
 
     const OnGpu<Nearby> nearby(stars.size());
@@ -118,6 +117,7 @@ int run() {
 
     std::int64_t different = 0;
     double heaviest = 0;
+    const std::vector<std::int32_t> indices = indices_there.to_host();
     const std::vector<Nearby> found = nearby.to_host();
     for (std::size_t star = 0; star < found.size(); ++star) {
         const auto last = expected.row(indices[star])[k - 1];

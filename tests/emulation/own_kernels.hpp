@@ -6,6 +6,7 @@
 #include "cuda/launch.hpp"
 
 #include <kith/device/kdtree.hpp>
+#include <kith/device/kdtree_arrange.cuh>
 #include <kith/device/kdtree_build.cuh>
 
 #include <algorithm>
@@ -55,12 +56,17 @@ void search_in_own_kernel(detail::DeviceContext& context, const OwnSearches<T, D
     detail::launch_threads(context, "own searches", own_search_kernel<T, D, method>, job.query_count, job);
 }
 
+/// How the headers' kernels are launched here.
+inline auto own_launch(detail::DeviceContext& context) {
+    return [&context]<class Job>(void (*kernel)(Job), unsigned blocks, unsigned threads,
+                                 const std::type_identity_t<Job>& job) {
+        detail::launch(context, "own kernel", kernel, blocks, static_cast<int>(threads), job);
+    };
+}
+
 template <class Point>
 void build_in_own_kernels(detail::DeviceContext& context, const kdtree::TreeInPlace<Point>& tree) {
-    kdtree::build_in_place(tree, [&]<class Job>(void (*kernel)(Job), unsigned blocks, unsigned threads,
-                                                const std::type_identity_t<Job>& job) {
-        detail::launch(context, "build in place", kernel, blocks, static_cast<int>(threads), job);
-    });
+    kdtree::build_in_place(tree, own_launch(context));
 }
 
 /// All of these kernels, on points in memory of the device, which are also the queries.
@@ -86,10 +92,23 @@ void use_own_kernels(detail::DeviceContext& context, const T* points, std::int64
                                               split};
         build_in_own_kernels(context, tree);
     }
+    using Parts = kdtree::detail::PartsOfPoints<Point, kdtree::PointTraits<Point>>;
+    const Parts parts{{static_cast<kdtree::Node>(count), nodes.data(), nullptr, scratch.data(), nullptr, bounds.data()},
+                      2}; // as of many points
+    own_launch(context)(kdtree::detail::measure_parts<Point, kdtree::PointTraits<Point>>, parts.parts,
+                        kdtree::detail::threads_of_build, parts);
+    own_launch(context)(kdtree::detail::join_parts<Point, kdtree::PointTraits<Point>>, 1U,
+                        kdtree::detail::threads_of_build, parts);
+    const auto arranged = context.buffer<Point>(count);
+    const auto least_indices = context.buffer<std::int32_t>(count);
+    const auto size = static_cast<kdtree::Node>(count);
+    kdtree::arrange(indices.data(), size, reinterpret_cast<const Point*>(points), arranged.data(), own_launch(context));
+    kdtree::find_least_indices(indices.data(), size, least_indices.data(), own_launch(context));
     auto view =
         kdtree::view_of(nodes.data(), static_cast<kdtree::Node>(count), context.to_host(bounds.data(), 1).front());
     view.indices = indices.data();
     view.split_axes = split_axes.data();
+    view.least_indices = least_indices.data();
     std::fill_n(view.periods.x, D, period);
     const OwnSearches<T, D> job{view,           reinterpret_cast<const kdtree::Position<T, D>*>(points),
                                 count,          T(0.125),

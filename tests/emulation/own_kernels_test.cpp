@@ -74,6 +74,18 @@ auto expect_the_tree_in_place_there(const std::vector<Point>& points) {
         EXPECT_EQ(context.to_host(nodes.data(), count), expected.nodes);
         EXPECT_EQ(context.to_host(indices.data(), count), expected.indices);
         EXPECT_EQ(context.to_host(split_axes.data(), count), expected.split_axes);
+        const auto arranged = context.buffer<Point>(count);
+        const auto least_indices = context.buffer<std::int32_t>(count);
+        const auto size = static_cast<kdtree::Node>(count);
+        kdtree::find_least_indices(indices.data(), size, least_indices.data(), own_launch(context));
+        EXPECT_EQ(context.to_host(least_indices.data(), count), expected.least_indices);
+        context.copy(nodes.data(), points.data(), count * static_cast<std::int64_t>(sizeof(Point)));
+        kdtree::arrange(indices.data(), size, nodes.data(), arranged.data(), own_launch(context));
+        EXPECT_EQ(context.to_host(arranged.data(), count), expected.nodes);
+        build_in_own_kernels(
+            context, Tree{size, nodes.data(), nullptr, scratch.data(), split_axes.data(), bounds.data(), split});
+        EXPECT_EQ(context.to_host(nodes.data(), count), expected.nodes);
+        EXPECT_EQ(context.to_host(split_axes.data(), count), expected.split_axes);
         const Bounds found = context.to_host(bounds.data(), 1).front();
         for (int axis = 0; axis < Tree::dimension; ++axis) {
             EXPECT_EQ(found.lower.x[axis], expected.bounds.lower.x[axis]);
@@ -111,6 +123,44 @@ TEST_F(KdTreesInPlaceOnADevice, SayThatPointsAreNotFinite) {
         const auto found = context.to_host(bounds.data(), 1).front();
         EXPECT_TRUE(std::isfinite(found.lower.x[0]) && std::isfinite(found.upper.x[0]));
         EXPECT_TRUE(std::isnan(found.lower.x[1]) && std::isnan(found.upper.x[1]));
+    }
+}
+
+// By all blocks: parts of the points, in scratch of any alignment, and then of the parts.
+TEST_F(KdTreesInPlaceOnADevice, MeasureManyPointsInParts) {
+    using Point = std::array<double, 2>;
+    using Parts = kdtree::detail::PartsOfPoints<Point, kdtree::PointTraits<Point>>;
+    std::vector<Point> points = arrays_of<double, 2>(uniform_points<double>(5000, 2, -1, 1, 8));
+    points[4999][0] = 7;
+    points[0][0] = -7;
+    for (const bool is_finite : {true, false}) {
+        if (!is_finite) {
+            points[2500][1] = std::numeric_limits<double>::infinity();
+        }
+        for (const kdtree::Node parts : {2U, 4U}) {
+            DeviceContext context(cuda());
+            const auto there = context.buffer<Point>(5000);
+            context.copy(there.data(), points.data(), 5000 * sizeof(Point));
+            const auto scratch = context.buffer<kdtree::Node>(5001);
+            const auto bounds = context.buffer<kdtree::Bounds<double, 2>>(1);
+            const Parts job{{5000, there.data(), nullptr, scratch.data() + 1, nullptr, bounds.data()}, parts};
+            constexpr auto threads = static_cast<int>(kdtree::detail::threads_of_build);
+            detail::launch(context, "parts", kdtree::detail::measure_parts<Point, kdtree::PointTraits<Point>>, parts,
+                           threads, job);
+            detail::launch(context, "box", kdtree::detail::join_parts<Point, kdtree::PointTraits<Point>>, 1, threads,
+                           job);
+            const auto found = context.to_host(bounds.data(), 1).front();
+            EXPECT_EQ(found.lower.x[0], -7);
+            EXPECT_EQ(found.upper.x[0], 7);
+            const auto [least, greatest] = std::minmax_element(
+                points.begin(), points.end(), [](const Point& a, const Point& b) { return a[1] < b[1]; });
+            EXPECT_EQ(std::isnan(found.lower.x[1]), !is_finite);
+            EXPECT_EQ(std::isnan(found.upper.x[1]), !is_finite);
+            if (is_finite) {
+                EXPECT_EQ(found.lower.x[1], (*least)[1]);
+                EXPECT_EQ(found.upper.x[1], (*greatest)[1]);
+            }
+        }
     }
 }
 

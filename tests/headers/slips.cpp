@@ -11,6 +11,9 @@ struct MixedMembers {
     float x, y;
     double z;
 };
+struct FourNumbers {
+    float x, y, z, w;
+};
 struct OtherNames {
     double px, py, pz;
 };
@@ -30,5 +33,6 @@ void members_of_other_names(const std::vector<OtherNames>& a) { kith::Tree tree(
 void a_number_as_linking_length(const std::vector<std::array<float, 3>>& a) { kith::fof(a, 0.2); } // says: a linking length is kith::LinkingLength::absolute(l)
 void a_count_of_another_type(const KdTree& tree) { kith::kdtree::CountWithin count(kith::kdtree::squared_radius<double>(0.1)); kith::kdtree::search(tree, {}, count); } // says: the candidates are of another scalar type than the tree's distances
 void nearest_of_another_type(const KdTree& tree) { kith::kdtree::Nearest<double, 3> nearest; kith::kdtree::search(tree, {}, nearest); } // says: the candidates are of another scalar type than the tree's distances
+void four_numbers_without_a_word(std::vector<FourNumbers>& a) { kith::kdtree::view_of(a.data(), 5, {}); } // says: whether w is a coordinate or payload must be said
 void a_product_as_radius(double r) { kith::kdtree::CountWithin count(r * r); } // says: CountWithin
 void a_product_as_limit(double r) { kith::kdtree::Nearest<float, 3> nearest(r * r); } // says: kith::kdtree::Nearest<float, 3>

@@ -14,7 +14,7 @@ MODULES = ("support cuda geometry points order tree walk neighbors groups mst en
 HEADERS = {"async": "groups", "box": "points", "catalog": "halos", "catalog_columns": "halos", "catalog_file": "io",
            "catalog_reader": "io", "communicator": "support", "dbscan": "groups", "device_status": "support",
            "distributed": "distributed", "error": "support", "execution": "support", "fof": "groups", "hierarchy": "mst", "io": "io", "kdtree": "engines",
-           "kdtree_build": "engines", "kdtree_candidates": "engines", "kdtree_layout": "engines",
+           "kdtree_build": "engines", "kdtree_candidates": "engines", "kdtree_layout": "engines", "kdtree_arrange": "engines",
            "kdtree_order": "engines", "kdtree_split": "engines",
            "kdtree_search": "engines", "kdtree_view": "engines", "knn": "neighbors", "mpi": "distributed",
            "group_sizes": "groups", "index_array": "support",

@@ -5,13 +5,14 @@
 // the point of each node is at the rank that the shape of the tree asks for; that ends in the in-order sequence, which
 // a sort by node brings into level order. A bitonic network sorts all ranges of a level side by side; its comparisons
 // all go one way, so ranges need not be a power of two long, and no other memory is needed.
-// Cost: O(N log^3 N) comparisons; log^2 N kernels a level, each of which reads all points. Memory in addition to
-// points and original indices: one integer per point, and one byte with split axes of choice. kith::knn sorts less
-// often, in more memory. It has not run on a real GPU yet.
+// Cost: O(N log^3 N) comparisons; log^2 N kernels a level, each of which reads all points. Memory in addition to the
+// points: one integer per point, another one for original indices if they are wanted, and one byte with split axes of
+// choice. kith::kdtree_order (kdtree_order.hpp) sorts once a level, in more memory. It has not run on a real GPU yet.
 // Source: I. Wald (2023), arXiv:2211.00120, section 3, whose sorts carry a tag with each point; here a point's position
 // tells its subtree.
 #pragma once
 
+#include <kith/device/kdtree_arrange.cuh>
 #include <kith/device/kdtree_build.hpp>
 
 #include <cuda_runtime.h>
@@ -30,7 +31,7 @@ struct TreeInPlace {
 
     Node count;                   ///< at most max_nodes
     Point* points;                ///< are swapped into level order
-    std::int32_t* indices;        ///< filled with their original positions
+    std::int32_t* indices;        ///< filled with their original positions; null: nodes stand for the points
     Node* scratch;                ///< overwritten
     std::uint8_t* split_axes;     ///< filled; null is allowed with Split::cyclic
     Bounds<T, dimension>* bounds; ///< one element: those of the points; NaN along an axis with what is not finite
@@ -38,6 +39,10 @@ struct TreeInPlace {
 
     [[nodiscard]] __device__ T coordinate(Node i, int axis) const {
         return static_cast<T>(Traits::coordinate(points[i], axis));
+    }
+    /// Original positions while levels are sorted; without indices, where the nodes will be.
+    [[nodiscard]] __device__ std::int32_t* positions() const {
+        return indices != nullptr ? indices : reinterpret_cast<std::int32_t*>(scratch);
     }
     /// The axis that a node splits, which has been chosen.
     [[nodiscard]] __device__ int axis_of(Node node) const {
@@ -79,7 +84,7 @@ template <class Point, class Traits>
 __global__ void number_points(const LevelInPlace<Point, Traits> job) {
     const std::uint64_t i = thread_in_grid();
     if (i < job.tree.count) {
-        job.tree.indices[i] = static_cast<std::int32_t>(i);
+        job.tree.positions()[i] = static_cast<std::int32_t>(i);
     }
 }
 
@@ -91,31 +96,24 @@ __global__ void find_nodes(const LevelInPlace<Point, Traits> job) {
     }
 }
 
-/// The box of all points, or, of each node of the level, the widest axis of the box of its points: a block for each.
-template <class Point, class Traits>
-__global__ void measure_boxes(const LevelInPlace<Point, Traits> job) {
-    using T = typename TreeInPlace<Point, Traits>::T;
+/// The box of elements, for the first thread of a block, which all its threads measure together: lower_of(i, axis) and
+/// upper_of(i, axis) are those of one of them. NaN along an axis with what is not finite. `size` is not 0.
+template <class T, int D, class Lower, class Upper>
+__device__ Bounds<T, D> box_of(std::uint64_t size, const Lower& lower_of, const Upper& upper_of) {
     __shared__ T lower[threads_of_build];
     __shared__ T upper[threads_of_build];
-    const auto& tree = job.tree;
-    const Node node = job.level == all_points ? 0 : first_of_level(job.level) + blockIdx.x;
-    const Node begin = begin_in_order(node, tree.count);
-    const Node size = subtree_size(node, tree.count);
     const Node thread = threadIdx.x;
     const auto less = [](T a, T b) { return b < a || b != b ? b : a; }; // NaN, if one is
     const auto greater = [](T a, T b) { return b > a || b != b ? b : a; };
-    Bounds<T, Traits::dimension> box;
-    for (int axis = 0; axis < Traits::dimension; ++axis) {
-        const auto finite = [&](Node i) {
-            const T x = tree.coordinate(begin + i, axis);
-            return x + (x - x); // NaN in place of infinity
-        };
-        T least = finite(thread < size ? thread : 0);
-        T greatest = least;
-        for (std::uint64_t i = thread; i < size; i += threads_of_build) {
-            const T x = finite(static_cast<Node>(i));
-            least = less(least, x);
-            greatest = greater(greatest, x);
+    const auto finite = [](T x) { return x + (x - x); }; // NaN in place of infinity
+    Bounds<T, D> box;
+    for (int axis = 0; axis < D; ++axis) {
+        const std::uint64_t first = thread < size ? thread : 0;
+        T least = finite(lower_of(first, axis));
+        T greatest = finite(upper_of(first, axis));
+        for (std::uint64_t i = first; i < size; i += threads_of_build) {
+            least = less(least, finite(lower_of(i, axis)));
+            greatest = greater(greatest, finite(upper_of(i, axis)));
         }
         lower[thread] = least;
         upper[thread] = greatest;
@@ -130,12 +128,69 @@ __global__ void measure_boxes(const LevelInPlace<Point, Traits> job) {
         box.upper.x[axis] = upper[0];
         __syncthreads();
     }
-    if (thread == 0) {
+    return box;
+}
+
+/// The box of all points, or, of each node of the level, the widest axis of the box of its points: a block for each.
+template <class Point, class Traits>
+__global__ void measure_boxes(const LevelInPlace<Point, Traits> job) {
+    const auto& tree = job.tree;
+    const Node node = job.level == all_points ? 0 : first_of_level(job.level) + blockIdx.x;
+    const Node begin = begin_in_order(node, tree.count);
+    const auto coordinate = [&](std::uint64_t i, int axis) {
+        return tree.coordinate(begin + static_cast<Node>(i), axis);
+    };
+    const auto box = box_of<typename TreeInPlace<Point, Traits>::T, Traits::dimension>(subtree_size(node, tree.count),
+                                                                                       coordinate, coordinate);
+    if (threadIdx.x == 0) {
         if (job.level == all_points) {
             *tree.bounds = box;
         } else {
             tree.split_axes[node] = static_cast<std::uint8_t>(widest_axis(box));
         }
+    }
+}
+
+inline constexpr Node points_of_part = 1 << 10; ///< at least: a part's box takes the scratch of 32 of them at most
+inline constexpr Node most_parts = 1 << 10;
+
+/// Boxes of parts of the points, in scratch, which nothing else is in yet.
+template <class Point, class Traits>
+struct PartsOfPoints {
+    using Box = Bounds<typename TreeInPlace<Point, Traits>::T, Traits::dimension>;
+    TreeInPlace<Point, Traits> tree;
+    Node parts;
+
+    [[nodiscard]] __device__ Box* boxes() const {
+        const auto address = reinterpret_cast<std::uintptr_t>(tree.scratch) + (alignof(Box) - 1);
+        return reinterpret_cast<Box*>(address / alignof(Box) * alignof(Box));
+    }
+};
+
+/// The box of each part: a block for each.
+template <class Point, class Traits>
+__global__ void measure_parts(const PartsOfPoints<Point, Traits> job) {
+    const auto& tree = job.tree;
+    const std::uint64_t begin = std::uint64_t{tree.count} * blockIdx.x / job.parts;
+    const std::uint64_t end = std::uint64_t{tree.count} * (blockIdx.x + 1) / job.parts;
+    const auto coordinate = [&](std::uint64_t i, int axis) {
+        return tree.coordinate(static_cast<Node>(begin + i), axis);
+    };
+    const auto box =
+        box_of<typename TreeInPlace<Point, Traits>::T, Traits::dimension>(end - begin, coordinate, coordinate);
+    if (threadIdx.x == 0) {
+        job.boxes()[blockIdx.x] = box;
+    }
+}
+
+/// The box of all points, by one block.
+template <class Point, class Traits>
+__global__ void join_parts(const PartsOfPoints<Point, Traits> job) {
+    const auto box = box_of<typename TreeInPlace<Point, Traits>::T, Traits::dimension>(
+        job.parts, [&](std::uint64_t part, int axis) { return job.boxes()[part].lower.x[axis]; },
+        [&](std::uint64_t part, int axis) { return job.boxes()[part].upper.x[axis]; });
+    if (threadIdx.x == 0) {
+        *job.tree.bounds = box;
     }
 }
 
@@ -210,12 +265,14 @@ __global__ void sort_step(const SortStep<Point, Traits> job) {
     } else {
         const auto x = tree.coordinate(low, axis);
         const auto y = tree.coordinate(high, axis);
-        if (!(y < x || (y == x && tree.indices[high] < tree.indices[low]))) {
+        if (!(y < x || (y == x && tree.positions()[high] < tree.positions()[low]))) {
             return;
         }
     }
     exchange(tree.points[low], tree.points[high]);
-    exchange(tree.indices[low], tree.indices[high]);
+    if (tree.indices != nullptr || job.level != all_points) {
+        exchange(tree.positions()[low], tree.positions()[high]);
+    }
 }
 
 /// `largest`: the number of points of the largest subtree.
@@ -243,8 +300,16 @@ void build_in_place(const TreeInPlace<Point, Traits>& tree, const Launch& launch
         constexpr std::uint64_t threads = detail::threads_of_build;
         launch(kernel, static_cast<unsigned>((tree.count + threads - 1) / threads), detail::threads_of_build, job);
     };
+    using Parts = detail::PartsOfPoints<Point, Traits>;
+    const Node parts = tree.count / detail::points_of_part; // by less, one block is as fast
+    if (parts > 1) {
+        const Parts job{tree, parts < detail::most_parts ? parts : detail::most_parts};
+        launch(detail::measure_parts<Point, Traits>, job.parts, detail::threads_of_build, job);
+        launch(detail::join_parts<Point, Traits>, 1U, detail::threads_of_build, job);
+    } else {
+        launch(detail::measure_boxes<Point, Traits>, 1U, detail::threads_of_build, Level{tree, detail::all_points});
+    }
     launch_threads(detail::number_points<Point, Traits>, Level{tree, detail::all_points});
-    launch(detail::measure_boxes<Point, Traits>, 1U, detail::threads_of_build, Level{tree, detail::all_points});
     for (int level = 0; level < levels_of(tree.count); ++level) {
         const Node first = first_of_level(level);
         if (tree.split == Split::widest_box) {
@@ -267,10 +332,7 @@ void build_in_place(const TreeInPlace<Point, Traits>& tree, const Launch& launch
 /// launches are cudaGetLastError()'s.
 template <class Point, class Traits>
 void build_in_place(const TreeInPlace<Point, Traits>& tree, cudaStream_t stream) {
-    build_in_place(tree, [stream]<class Job>(void (*kernel)(Job), unsigned blocks, unsigned threads,
-                                             const std::type_identity_t<Job>& job) {
-        kernel<<<blocks, threads, 0, stream>>>(job);
-    });
+    build_in_place(tree, detail::launch_on(stream));
 }
 
 #endif

@@ -5,12 +5,13 @@
 // That ends in the in-order sequence; cycles of swaps then bring every point to its node. The order along an axis is
 // (coordinate, original index), -0.0 as +0.0: every builder makes the same tree, whatever its method.
 // Cost: O(N log N) time on average, O(N log^2 N) at worst; the parts of a node are work for two threads, its own
-// selection and the swaps into level order for one. Memory in addition to points and original indices: one integer per
-// point, and one byte with split axes of choice.
+// selection and the swaps into level order for one. Memory in addition to the points: one integer per point, another one
+// for original indices if they are wanted, and one byte with split axes of choice.
 // Source: I. Wald (2023), arXiv:2211.00120, for the shape, and section 6 for the widest axis; the paper sorts all
 // levels.
 #pragma once
 
+#include <kith/device/kdtree_arrange.hpp>
 #include <kith/device/kdtree_split.hpp>
 #include <kith/device/kdtree_view.hpp>
 #include <kith/error.hpp>
@@ -36,31 +37,6 @@ KITH_KDTREE_HD int widest_axis(const Bounds<T, D>& box) {
         }
     }
     return widest;
-}
-
-namespace detail {
-
-inline void require_size(const char* name, std::size_t size, std::size_t wanted) {
-    if (size != wanted) {
-        throw Error(ErrorKind::invalid_argument, std::string(name) + " has " + std::to_string(size) +
-                                                     " elements; it must have " + std::to_string(wanted));
-    }
-}
-
-} // namespace detail
-
-/// The smallest original index of each subtree, for TreeView::least_indices. Throws Error: invalid_argument for arrays
-/// of different lengths. Cost: O(N).
-inline void find_least_indices(std::span<const std::int32_t> indices, std::span<std::int32_t> least) {
-    detail::require_size("least", least.size(), indices.size());
-    const auto count = static_cast<Node>(indices.size());
-    for (Node node = count; node-- > 0;) {
-        std::int32_t index = indices[node];
-        for (const Node child : {left_child(node), right_child(node)}) {
-            index = child < count ? std::min(index, least[child]) : index;
-        }
-        least[node] = index;
-    }
 }
 
 namespace detail {
@@ -139,8 +115,11 @@ public:
         }
     }
 
-    /// From the in-order sequence to level order.
-    void put_in_levels(std::span<Node> nodes) {
+    /// From the in-order sequence to level order. Original indices go along if `keeps_indices`.
+    void put_in_levels(std::span<Node> nodes, bool keeps_indices) {
+        if (!keeps_indices) {
+            indices_ = {}; // they are where the nodes will be
+        }
         for (Node i = 0; i < count_; ++i) {
             nodes[i] = node_in_order(i, count_);
         }
@@ -168,7 +147,9 @@ private:
     void swap(Node i, Node j) {
         using std::swap;
         swap(points_[i], points_[j]);
-        swap(indices_[i], indices_[j]);
+        if (!indices_.empty()) {
+            swap(indices_[i], indices_[j]);
+        }
     }
 
     /// Quickselect by the median of three; if it does not get smaller soon enough, a heap sort. Source: D. R. Musser,
@@ -242,8 +223,9 @@ private:
 } // namespace detail
 
 /// Swaps points into level order and fills indices with their original positions. `scratch` has as many elements.
-/// `split_axes` has as many, too; with Split::cyclic it may be empty. The tree does not depend on the number of
-/// threads; with more than one, swapping points must not throw. Returns the bounds of the points. Throws Error:
+/// `indices` has as many, or is empty: then nodes stand for the points, as in a view without indices. `split_axes` has
+/// as many, too; with Split::cyclic it may be empty. The tree does not depend on the number of threads; with more than
+/// one, swapping points must not throw. Returns the bounds of the points. Throws Error:
 /// too_large for more than 2^31 - 1 points, invalid_argument for arrays of other lengths or less than one thread,
 /// invalid_points for coordinates that are not finite; nothing is changed then. Cost: above.
 template <class Point, class Traits = PointTraits<Point>>
@@ -254,8 +236,13 @@ build(std::span<Point> points, std::span<std::int32_t> indices, std::span<Node> 
         throw Error(ErrorKind::too_large,
                     std::to_string(points.size()) + " points; a tree holds at most 2147483647: split them");
     }
-    detail::require_size("indices", indices.size(), points.size());
     detail::require_size("scratch", scratch.size(), points.size());
+    const bool keeps_indices = !indices.empty();
+    if (keeps_indices) {
+        detail::require_size("indices", indices.size(), points.size());
+    } else { // ties are broken by them all the same
+        indices = {reinterpret_cast<std::int32_t*>(scratch.data()), scratch.size()};
+    }
     if (split != Split::cyclic || !split_axes.empty()) {
         detail::require_size("split_axes", split_axes.size(), points.size());
     }
@@ -272,7 +259,7 @@ build(std::span<Point> points, std::span<std::int32_t> indices, std::span<Node> 
     if (count > 0) {
         tree.order(0, 0, bounds, threads);
     }
-    tree.put_in_levels(scratch);
+    tree.put_in_levels(scratch, keeps_indices);
     return bounds;
 }
 

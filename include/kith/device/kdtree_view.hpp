@@ -1,14 +1,19 @@
 // A left-balanced k-d tree as searches read it, on the host and on a device: pointers to arrays that others own.
 //
 // Nodes are the caller's own structs in level order (kdtree_layout.hpp), or separate arrays of coordinates. All other
-// arrays are optional. PointTraits says where the coordinates of a struct are; specialize it for structs of your own:
+// arrays are optional. PointTraits says where the coordinates of a point are; specialize it for structs of your own:
 //
 //   template <>
 //   struct kith::kdtree::PointTraits<Photon> {
-//       using Scalar = float;               // float, double or std::int32_t
+//       using Scalar = float;               // float, double or an integer of at most 32 bits
 //       static constexpr int dimension = 3; // 1 to 8
 //       KITH_KDTREE_HD static float coordinate(const Photon& photon, int axis) { return photon.position[axis]; }
 //   };
+//
+// or, where members are called x, y, z and w, by the number of those that are coordinates, here four:
+//
+//   template <>
+//   struct kith::kdtree::PointTraits<float4> : kith::kdtree::NamedAxes<float4, 4> {};
 #pragma once
 
 #include <kith/device/kdtree_layout.hpp>
@@ -23,17 +28,56 @@
 
 namespace kith::kdtree {
 
+/// Integers of at most 32 bits: float64 holds them, and their differences.
 template <class T>
-concept TreeScalar = std::same_as<T, float> || std::same_as<T, double> || std::same_as<T, std::int32_t>;
+concept TreeScalar = std::same_as<T, float> || std::same_as<T, double> ||
+    (std::integral<T> && !std::same_as<T, bool> && sizeof(T) <= 4);
 
 /// What distances are computed in: the coordinates' type, double for integers.
 template <TreeScalar T>
 using DistanceOf = std::conditional_t<std::is_same_v<T, float>, float, double>;
 
-/// Where the coordinates of a point are. Here for arrays, std::array<T, d> and T[d], and for structs with members x and
-/// y, and, in 3-D, z; other members are payload.
+/// The first D of the members x, y, z and w are coordinates; other members are payload.
+template <class Point, int D>
+struct NamedAxes {
+    static_assert(D >= 1 && D <= 4);
+    using Scalar = std::remove_cvref_t<decltype(Point::x)>;
+    static constexpr int dimension = D;
+    KITH_KDTREE_HD static Scalar coordinate(const Point& point, int axis) {
+        if constexpr (D >= 4) {
+            static_assert(std::same_as<decltype(Point::w), decltype(Point::x)>, "a coordinate w of another type");
+            if (axis == 3) {
+                return point.w;
+            }
+        }
+        if constexpr (D >= 3) {
+            static_assert(std::same_as<decltype(Point::z), decltype(Point::x)>, "a coordinate z of another type");
+            if (axis == 2) {
+                return point.z;
+            }
+        }
+        if constexpr (D >= 2) {
+            static_assert(std::same_as<decltype(Point::y), decltype(Point::x)>, "a coordinate y of another type");
+            if (axis == 1) {
+                return point.y;
+            }
+        }
+        return point.x;
+    }
+};
+
+/// Where the coordinates of a point are. Here for numbers, for arrays, std::array<T, d> and T[d], and for structs with
+/// members x, y and z, or fewer of them; other members are payload. A member w of the type of x may be either, as in
+/// CUDA's float4: specialize PointTraits as NamedAxes<Point, 4> or NamedAxes<Point, 3>.
 template <class Point>
 struct PointTraits;
+
+template <TreeScalar T>
+struct PointTraits<T> {
+    using Scalar = T;
+    static constexpr int dimension = 1;
+    KITH_KDTREE_HD static T coordinate(T point, int /*axis*/) { return point; }
+};
 
 template <TreeScalar T, std::size_t d>
 struct PointTraits<std::array<T, d>> {
@@ -51,23 +95,32 @@ struct PointTraits<T[d]> {
     KITH_KDTREE_HD static T coordinate(const T (&point)[d], int axis) { return point[axis]; }
 };
 
+namespace detail {
+
 template <class Point>
-    requires requires(const Point& p) {
-        requires TreeScalar<std::remove_cvref_t<decltype(p.x)>>;
-        requires std::same_as<decltype(p.x), decltype(p.y)>;
+inline constexpr int named_axes = requires {
+    Point::z;
+}
+? 3 : requires {
+    Point::y;
+}
+? 2 : 1;
+
+template <class Point>
+concept HasFourNumbers = requires {
+    requires std::same_as<decltype(Point::w), decltype(Point::x)>;
+};
+
+} // namespace detail
+
+template <class Point>
+    requires requires {
+        requires TreeScalar<std::remove_cvref_t<decltype(Point::x)>>;
     }
-struct PointTraits<Point> {
-    using Scalar = std::remove_cvref_t<decltype(Point::x)>;
-    static constexpr int dimension = requires(const Point& p) { p.z; }
-    ? 3 : 2;
-    KITH_KDTREE_HD static Scalar coordinate(const Point& point, int axis) {
-        if constexpr (dimension == 3) {
-            static_assert(std::same_as<decltype(point.x), decltype(point.z)>, "a coordinate z of another type");
-            return axis == 0 ? point.x : (axis == 1 ? point.y : point.z);
-        } else {
-            return axis == 0 ? point.x : point.y;
-        }
-    }
+struct PointTraits<Point> : NamedAxes<Point, detail::named_axes<Point>> {
+    static_assert(!detail::HasFourNumbers<Point>,
+                  "whether w is a coordinate or payload must be said: specialize kith::kdtree::PointTraits<Point>, "
+                  "deriving it from kith::kdtree::NamedAxes<Point, 4> or NamedAxes<Point, 3>");
 };
 
 /// A query, or a corner of a box.
@@ -117,6 +170,17 @@ struct Bounds {
     Position<T, D> lower;
     Position<T, D> upper;
 };
+
+/// From a number for each axis, such as those of kith::kdtree_order.
+template <class T, int D, class Numbers>
+Bounds<T, D> bounds_from(const Numbers& lower, const Numbers& upper) {
+    Bounds<T, D> bounds;
+    for (int axis = 0; axis < D; ++axis) {
+        bounds.lower.x[axis] = static_cast<T>(lower[axis]);
+        bounds.upper.x[axis] = static_cast<T>(upper[axis]);
+    }
+    return bounds;
+}
 
 /// The tree. `NodesType` is one of the two above, or anything with their members.
 template <class NodesType>

@@ -38,7 +38,7 @@ __device__ void find_nearest_of(const NearestJob<T, D>& job, std::int64_t query,
                                : job.queries.axis(axis)[query];
     }
     kdtree::Except others(nearest, job.request.exclude_self ? index : -1);
-    kdtree::search(job.tree, position, others);
+    kdtree::search<kdtree::Traversal::closest_corner>(job.tree, position, others);
 }
 
 template <class T, int D, class Nearest>
