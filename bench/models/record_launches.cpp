@@ -11,6 +11,7 @@
 //     queries    neighbors of queries, which are the first 16 points once more (engines, radius and rows)
 //     masses     particles have masses (catalog)
 //     many       the search of as many points as take the tree whose cells decide its counts (tree)
+//     kdtree     by k-d tree (radius and rows)
 //     async      the call that only puts work on the stream (tree, brute, fof and pairs)
 //
 // The call runs twice. The first run finds, for each kernel, the launch with the most blocks; before that launch of the
@@ -337,7 +338,8 @@ private:
             rows.index_type = kith::IndexType::int32;
             rows.dtype = kith::dtype_of<T>;
             (void)kith::detail::on_gpu().radius(
-                points_, queries(), {radii, -1, options, with_rows ? nullptr : &counts, with_rows ? &rows : nullptr});
+                points_, queries(), {radii, -1, options, with_rows ? nullptr : &counts, with_rows ? &rows : nullptr},
+                has("kdtree") ? kith::Engine::kdtree : kith::Engine::tree);
         });
     }
 
@@ -374,10 +376,10 @@ void record_call(const std::filesystem::path& folder, const std::string& path, i
 
 int main(int argc, char** argv) {
     const std::set<std::string> words(argv + std::min(argc, 6), argv + argc);
-    const std::set<std::string> known{"async", "many", "masses", "periodic", "queries", "results"};
+    const std::set<std::string> known{"async", "kdtree", "many", "masses", "periodic", "queries", "results"};
     if (argc < 6 || !std::includes(known.begin(), known.end(), words.begin(), words.end())) {
         std::fprintf(stderr, "usage: record_launches FOLDER NAME.D.f32 CALL K MULTIPROCESSORS "
-                             "[periodic] [queries] [masses] [many] [async] [results]\n");
+                             "[periodic] [queries] [masses] [many] [async] [results] [kdtree]\n");
         return 2;
     }
     try {

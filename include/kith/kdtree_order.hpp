@@ -1,8 +1,8 @@
 // The order of a left-balanced k-d tree: which point is each node, and which axis it splits.
 //
 // The tree is that of kith/device/kdtree_build.hpp, bit for bit, built by all threads or on a GPU, several times as fast.
-// Bring your points, and whatever belongs to them, into this order, and search them by kith/device/kdtree.hpp from loops
-// and kernels of your own. Space is open: only searches know a periodic box.
+// Bring your points, and whatever belongs to them, into this order (kith/device/kdtree_arrange.hpp), and search them by
+// kith/device/kdtree.hpp from loops and kernels of your own. Space is open: only searches know a periodic box.
 // Source: I. Wald (2023), arXiv:2211.00120. Cost: O(N log N) on average. Memory: a record of 4 bytes and the coordinates
 // for each point, at most 28 bytes.
 #pragma once

@@ -67,7 +67,7 @@ struct RadiusOptions {
     /// Maximum bytes of an owned result; 0 means the machine's memory. A larger result throws out_of_memory with the
     /// bytes needed before any row is computed.
     std::int64_t max_result_bytes = 0;
-    Execution execution = {}; ///< on a GPU only Engine::tree
+    Execution execution = {}; ///< on a GPU only Engine::tree and kdtree
 };
 
 /// Rows of different lengths, one after the other: row i is elements offsets()[i] to offsets()[i + 1] (the CSR format).
@@ -148,7 +148,7 @@ using RadiusVisitor = std::function<void(const RadiusBlock&)>;
 /// exclude_self with separate queries, queries of another type or dimension, max_result_bytes < 0, an invalid box, a
 /// box in addition to a tree, a tree on another device), invalid_points (points or queries that are not finite, extent
 /// over twice the period, queries too far away), too_large (more than 2^31 - 1 points or queries), unsupported
-/// (dimension not built, an engine other than the tree on a GPU, a GPU without CUDA in this build), device,
+/// (dimension not built, an engine that the device does not support, a GPU without CUDA in this build), device,
 /// out_of_memory, canceled.
 [[nodiscard]] RadiusResult radius_search(const PointsOrTree& points, const Radii& radii,
                                          const RadiusOptions& options = {});

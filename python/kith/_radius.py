@@ -78,8 +78,8 @@ def radius_search(points: AnyArray, r: float | AnyArray, queries: AnyArray | Non
     Parameters
     ----------
     points, queries, box, engine, device, threads, progress, comm
-        As for `kith.knn`. The engine "clover" does not support radius search, and a GPU only "tree". Results of a GPU
-        are copied to the host.
+        As for `kith.knn`. The engine "clover" does not support radius search, and a GPU only "tree" and "kdtree".
+        Results of a GPU are copied to the host.
     r : float or array, shape (n,) or (m,)
         The radius, inclusive: one for all, or one for each query (each point, without queries). 0 or more, or infinity;
         rounded to the type of the points once. In the host's memory.

@@ -63,7 +63,7 @@ inline constexpr EngineRow engine_table[] = {
     {Task::neighbor_visits, Engine::clover, {true, false, false, false}},
     {Task::radius, Engine::tree, {true, true, false, true}},
     {Task::radius, Engine::brute_force, {true, false, false, false}},
-    {Task::radius, Engine::kdtree, {true, false, false, false}},
+    {Task::radius, Engine::kdtree, {true, true, false, false}},
     {Task::groups, Engine::tree, {true, true, true, true}},
     {Task::groups, Engine::brute_force, {true, true, true, false}},
     {Task::groups, Engine::kdtree, {true, true, false, false}},

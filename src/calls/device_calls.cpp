@@ -101,14 +101,20 @@ SearchSummary search(const PointsOrTree& points, const PointsView* queries, cons
     return summary;
 }
 
-SearchSummary search_radius(const PointsOrTree& points, const PointsView* queries, const DeviceRadiusCall& call) {
+SearchSummary search_radius(const PointsOrTree& points, const PointsView* queries, const DeviceRadiusCall& call,
+                            Engine engine) {
     SearchSummary summary;
     const StageReports stages = run(points, call.options.execution, [&]<Coordinate T, int D>(DeviceContext& context) {
+        if (points.tree() == nullptr && engine == Engine::kdtree) {
+            summary = search_kd_radius_on_device<T, D>(context, points.points(), queries, call);
+            return;
+        }
         summary = with_tree<T, D>(context, points, call.options.box,
                                   [&](const DeviceTreeHandle& tree, const TreeShape& shape) {
                                       return search_radius_on_device<T, D>(context, tree, shape, queries, call);
                                   });
     });
+    summary.engine = engine;
     summary.stages = stages;
     return summary;
 }

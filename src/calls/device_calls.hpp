@@ -27,7 +27,8 @@ struct DeviceCalls {
     DeviceTreeHandle (*build_tree)(const PointsView& points, const TreeOptions& options, StageReports& stages);
     SearchSummary (*knn)(const PointsOrTree& points, const PointsView* queries, const DeviceKnnCall& call,
                          Engine engine);
-    SearchSummary (*radius)(const PointsOrTree& points, const PointsView* queries, const DeviceRadiusCall& call);
+    SearchSummary (*radius)(const PointsOrTree& points, const PointsView* queries, const DeviceRadiusCall& call,
+                            Engine engine);
     /// Labels, and a result of the engine that it names already.
     void (*fof)(const PointsOrTree& points, LinkingLength length, const FofOptions& options,
                 std::span<std::int32_t> labels, FofSummary& result);

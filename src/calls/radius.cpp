@@ -37,9 +37,7 @@ Engine engine_of(const RadiusCall& call, Where where) {
 
 /// The call has been checked.
 SearchSummary search_on_gpu(const RadiusCall& call, const DeviceRadiusCall& search) {
-    SearchSummary summary = on_gpu().radius(call.points, call.queries, search);
-    summary.engine = engine_of(call, Where::gpu);
-    return summary;
+    return on_gpu().radius(call.points, call.queries, search, engine_of(call, Where::gpu));
 }
 
 /// The points of a call in the index of its engine.

@@ -1,4 +1,5 @@
-// The radius search on a GPU, from finished trees to counts, to rows in memory of the host, or to a visitor.
+// The radius search on a GPU, from finished trees to counts, to rows in memory of the host, or to a visitor. How the
+// sources are searched, a walk says: that of the planes (below) or that of a k-d tree (engines/kdtree/radius_device.hpp).
 //
 // Rows are counted, then filled and sorted. Beside the trees and the rows it takes 8 bytes a query for offsets and 4 to
 // name long rows, and the radii if there is one each; a visitor's blocks take it for one block at a time.
@@ -42,12 +43,44 @@ void launch_radius_search(DeviceWork& work, const char* name, bool periodic, con
            job);
 }
 
+/// Of planes of nodes: a warp for each leaf of the queries.
 template <Coordinate T, int D>
+class RadiusWalkOfPlanes {
+public:
+    RadiusWalkOfPlanes(const DevicePlaneTree<T>& queries, const DevicePlaneTree<T>& sources)
+        : queries_(queries), sources_(sources) {}
+
+    [[nodiscard]] const Frame<T>& frame() const { return sources_.points.frame; }
+    [[nodiscard]] std::int64_t source_count() const { return sources_.points.count; }
+    [[nodiscard]] std::int64_t query_count() const { return queries_.points.count; }
+    /// Original indices, in the order of the queries.
+    [[nodiscard]] const std::int32_t* query_indices() const { return queries_.points.indices.data(); }
+    /// Leaves of queries: all; in blocks of at most so many queries; and the first query of one.
+    [[nodiscard]] LeafRange all() const { return all_leaves(queries_); }
+    [[nodiscard]] std::vector<LeafRange> blocks(DeviceContext& context, std::int64_t max_queries) const {
+        return leaf_blocks(context, queries_, max_queries);
+    }
+    [[nodiscard]] std::int32_t first_of(DeviceContext& context, std::int32_t leaf) const {
+        return context.to_host(queries_.planes[0].first_point.data() + leaf);
+    }
+    [[nodiscard]] RadiusKernelJob<T> job(const LeafRange& range, T squared_radius) const {
+        return radius_job(queries_, range, sources_, squared_radius);
+    }
+    template <RadiusTask Task>
+    void launch(DeviceWork& work, const char* name, const RadiusKernelJob<T>& job) const {
+        launch_radius_search<T, D, Task>(work, name, frame().periodic, job);
+    }
+
+private:
+    const DevicePlaneTree<T>& queries_;
+    const DevicePlaneTree<T>& sources_;
+};
+
+template <Coordinate T, class Walk>
 class DeviceRadiusSearch {
 public:
-    DeviceRadiusSearch(DeviceContext& context, const DevicePlaneTree<T>& queries, const DevicePlaneTree<T>& sources,
-                       const DeviceRadiusCall& call)
-        : context_(context), queries_(queries), sources_(sources), call_(call) {
+    DeviceRadiusSearch(DeviceContext& context, const Walk& walk, const DeviceRadiusCall& call)
+        : context_(context), walk_(walk), call_(call) {
         const Radii& radii = call.radii;
         if (radii.is_uniform()) {
             uniform_ = frame().squared_radius(radii[0]);
@@ -63,19 +96,19 @@ public:
 
     /// The lengths of all rows, on the host.
     void count(std::vector<std::int64_t>& counts) {
-        with_allocation_errors("the lengths of the rows", [&] { counts.resize(queries_.points.count); });
+        with_allocation_errors("the lengths of the rows", [&] { counts.resize(walk_.query_count()); });
         context_.stage("count", [&] {
-            const DeviceBuffer<std::int64_t> there = context_.buffer<std::int64_t>(queries_.points.count);
-            count_rows(all_leaves(queries_), -1, there.data());
-            context_.copy(counts.data(), there.data(), queries_.points.count * 8);
+            const DeviceBuffer<std::int64_t> there = context_.buffer<std::int64_t>(walk_.query_count());
+            count_rows(walk_.all(), -1, there.data());
+            context_.copy(counts.data(), there.data(), walk_.query_count() * 8);
             context_.wait();
         });
     }
 
     /// All rows, on the host.
     void find(const RadiusResultAccess& result, CountOnHost<T>& unresolved) {
-        const std::int64_t rows = queries_.points.count;
-        const LeafRange leaves = all_leaves(queries_);
+        const std::int64_t rows = walk_.query_count();
+        const LeafRange leaves = walk_.all();
         DeviceBuffer<std::int64_t> offsets;
         with_allocation_errors("the lengths of the rows",
                                [&] { result.offsets.resize(static_cast<std::size_t>(rows) + 1); });
@@ -110,21 +143,21 @@ public:
     void visit(const RadiusVisitor& visitor, CountOnHost<T>& unresolved) {
         constexpr std::int64_t max_queries = 1 << 20; // of a block
         context_.stage("search", [&] {
-            if (queries_.points.count == 0) {
+            if (walk_.query_count() == 0) {
                 return;
             }
-            for (const LeafRange& block : leaf_blocks(context_, queries_, max_queries)) {
+            for (const LeafRange& block : walk_.blocks(context_, max_queries)) {
                 visit_block(block, visitor, unresolved);
             }
         });
     }
 
 private:
-    [[nodiscard]] const Frame<T>& frame() const { return sources_.points.frame; }
+    [[nodiscard]] const Frame<T>& frame() const { return walk_.frame(); }
     [[nodiscard]] bool is_by_distance() const { return call_.options.order == RowOrder::distance; }
 
     RadiusKernelJob<T> job_of(const LeafRange& range, std::int32_t first_position) const {
-        RadiusKernelJob<T> job = radius_job(queries_, range, sources_, uniform_);
+        RadiusKernelJob<T> job = walk_.job(range, uniform_);
         job.exclude_self = call_.options.exclude_self;
         job.squared_radii = call_.radii.is_uniform() ? nullptr : there_.data();
         job.first_position = first_position;
@@ -134,7 +167,7 @@ private:
     void count_rows(const LeafRange& range, std::int32_t first_position, std::int64_t* counts) {
         RadiusKernelJob<T> job = job_of(range, first_position);
         job.counts = counts;
-        launch_radius_search<T, D, RadiusTask::count>(context_, "counting neighbors", frame().periodic, job);
+        walk_.template launch<RadiusTask::count>(context_, "counting neighbors", job);
     }
 
     /// Where the rows of some leaves begin, from 0, and where the last one ends.
@@ -154,7 +187,7 @@ private:
         RadiusKernelJob<T> search = job_of(range, first_position);
         search.offsets = offsets;
         search.rows = memory;
-        launch_radius_search<T, D, RadiusTask::fill>(context_, "filling rows", frame().periodic, search);
+        walk_.template launch<RadiusTask::fill>(context_, "filling rows", search);
         const std::int64_t rows = std::int64_t{range.end_point} - range.first_point;
         const DeviceBuffer<std::int32_t> long_rows = context_.buffer<std::int32_t>(rows);
         const DeviceBuffer<std::int32_t> long_count = context_.buffer<std::int32_t>(1);
@@ -167,7 +200,7 @@ private:
                                        {long_rows.data(), long_count.data()}};
         launch(context_, "ordering rows", order_short_rows_kernel<T>, (rows + order_warps - 1) / order_warps,
                order_warps * warp_size, job);
-        if (sources_.points.count > max_short_row) {
+        if (walk_.source_count() > max_short_row) {
             launch(context_, "ordering long rows", order_long_rows_kernel<T>,
                    std::min<std::int64_t>(rows, 2 * context_.multiprocessors()), order_threads, job);
         }
@@ -183,7 +216,7 @@ private:
         if (size > max_bytes / bytes_each && range.end_leaf - range.first_leaf > 1) {
             LeafRange half = range;
             half.end_leaf = range.first_leaf + (range.end_leaf - range.first_leaf) / 2;
-            half.end_point = context_.to_host(queries_.planes[0].first_point.data() + half.end_leaf);
+            half.end_point = walk_.first_of(context_, half.end_leaf);
             visit_block(half, visitor, unresolved);
             visit_block({half.end_leaf, range.end_leaf, half.end_point, range.end_point}, visitor, unresolved);
             return;
@@ -192,7 +225,7 @@ private:
         const DeviceBuffer<T> distances = context_.buffer<T>(size);
         fill_rows(range, range.first_point, offsets.data(), {distances.data(), indices.data(), nullptr});
         RadiusBlock block;
-        block.query_indices = {queries_.points.indices.data() + range.first_point, static_cast<std::size_t>(rows)};
+        block.query_indices = {walk_.query_indices() + range.first_point, static_cast<std::size_t>(rows)};
         block.offsets = {offsets.data(), static_cast<std::size_t>(rows) + 1};
         block.size = size;
         block.indices_data = indices.data();
@@ -206,16 +239,43 @@ private:
                                  context_.to_host(block.query_indices.data(), rows).data(), is_by_distance());
         }
         visitor(block);
-        context_.done(static_cast<double>(range.end_point) / static_cast<double>(queries_.points.count));
+        context_.done(static_cast<double>(range.end_point) / static_cast<double>(walk_.query_count()));
     }
 
     DeviceContext& context_;
-    const DevicePlaneTree<T>& queries_;
-    const DevicePlaneTree<T>& sources_;
+    const Walk& walk_;
     const DeviceRadiusCall& call_;
     T uniform_ = 0;
     std::vector<T> squared_; ///< radii in working units, by original index
     DeviceBuffer<T> there_;  ///< the same in memory of the device
 };
+
+/// Throws invalid_argument for a radius whose square underflows, if there is something to search. given() returns the
+/// sources as given, on the host, row-major.
+template <Coordinate T, class Given>
+void check_radii(const DeviceRadiusCall& call, const Frame<T>& frame, std::int64_t rows, std::int64_t sources,
+                 bool is_self_search, const Given& given) {
+    if (rows > 0 && sources > 0) {
+        require_resolved_radii(call.radii, call.smallest_radius, frame, is_self_search, [&] {
+            const std::vector<T> points = given();
+            return largest_coordinate(frame, Coordinates<T>(PointsView(points, frame.dimension)), sources);
+        });
+    }
+}
+
+/// Brings the answer to where it was asked for.
+template <Coordinate T, class Walk>
+SearchSummary search_radius(DeviceContext& context, const Walk& walk, const DeviceRadiusCall& call,
+                            CountOnHost<T>& unresolved) {
+    DeviceRadiusSearch<T, Walk> search(context, walk, call);
+    if (call.counts != nullptr) {
+        search.count(*call.counts);
+    } else if (call.rows != nullptr) {
+        search.find(*call.rows, unresolved);
+    } else {
+        search.visit(*call.visitor, unresolved);
+    }
+    return unresolved.summary();
+}
 
 } // namespace kith::detail::inline KITH_GPU

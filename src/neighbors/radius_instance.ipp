@@ -8,52 +8,26 @@
 
 namespace kith::detail::inline KITH_GPU {
 
-namespace {
-
-template <Coordinate T, int D>
-SearchSummary search_radius(DeviceContext& context, const DevicePlaneTree<T>& queries,
-                            const DevicePlaneTree<T>& sources, const DeviceRadiusCall& call,
-                            CountOnHost<T>& unresolved) {
-    DeviceRadiusSearch<T, D> search(context, queries, sources, call);
-    if (call.counts != nullptr) {
-        search.count(*call.counts);
-    } else if (call.rows != nullptr) {
-        search.find(*call.rows, unresolved);
-    } else {
-        search.visit(*call.visitor, unresolved);
-    }
-    return unresolved.summary();
-}
-
-} // namespace
-
 template <Coordinate T, int D>
 SearchSummary search_radius_on_device(DeviceContext& context, const DeviceTreeHandle& tree, const TreeShape& shape,
                                       const PointsView* queries, const DeviceRadiusCall& call) {
     const DevicePlaneTree<T>& sources = tree.as<T>();
     const Frame<T>& frame = sources.points.frame;
     const auto given = [&] { return given_rows(context, sources); };
-    const auto check_radii = [&](std::int64_t rows) {
-        if (rows > 0 && sources.points.count > 0) {
-            require_resolved_radii(call.radii, call.smallest_radius, frame, queries == nullptr, [&] {
-                const std::vector<T> points = given();
-                return largest_coordinate(frame, Coordinates<T>(PointsView(points, D)), sources.points.count);
-            });
-        }
-    };
+    const std::int64_t count = sources.points.count;
     if (queries == nullptr) {
-        check_radii(sources.points.count);
+        check_radii(call, frame, count, count, true, given);
         CountOnHost<T> unresolved(context, frame, frame.has_tiny && call.counts == nullptr, given, nullptr);
-        return search_radius<T, D>(context, sources, sources, call, unresolved);
+        return search_radius<T>(context, RadiusWalkOfPlanes<T, D>(sources, sources), call, unresolved);
     }
     const PointsOnDevice there = points_on_device(context, *queries);
     const NormalizedPoints<T> normalized = normalize_queries_on_device<T, D>(context, there.view(), frame);
-    check_radii(queries->count());
+    check_radii(call, frame, queries->count(), count, false, given);
     CountOnHost<T> unresolved(context, frame, (frame.has_tiny || normalized.has_tiny) && call.counts == nullptr, given,
                               queries);
-    const TreeShape of_queries = query_tree_shape(device_tree_shape(shape), sources.points.count, queries->count());
-    return search_radius<T, D>(context, build_device_tree<T, D>(context, normalized, of_queries), sources, call,
-                               unresolved);
+    const TreeShape of_queries = query_tree_shape(device_tree_shape(shape), count, queries->count());
+    const DevicePlaneTree<T> query_tree = build_device_tree<T, D>(context, normalized, of_queries);
+    return search_radius<T>(context, RadiusWalkOfPlanes<T, D>(query_tree, sources), call, unresolved);
 }
 
 template SearchSummary search_radius_on_device<KITH_SCALAR, KITH_DIMENSION>(DeviceContext&, const DeviceTreeHandle&,

@@ -1,6 +1,8 @@
-// The emulated GPU's way to search within a radius: in a kept tree; points in memory of the host and of the device.
+// The emulated GPU's ways to search within a radius: in a kept tree, and in a k-d tree that is built for each call; points
+// in memory of the host and of the device.
 #include "emulation/given_points.hpp"
 #include "emulation/tested_dimensions.hpp"
+#include "engines/kdtree/device_entry.hpp"
 #include "neighbors/device_entry.hpp"
 #include "neighbors/radius_conformance.hpp"
 #include "tree/device_entry.hpp"
@@ -15,7 +17,7 @@ namespace {
 using detail::DeviceContext;
 
 template <class T, int D>
-RadiusAnswers<T> answers_of(const RadiusRequest<T>& request, Random& draw) {
+RadiusAnswers<T> answers_of(const RadiusRequest<T>& request, Random& draw, Engine engine) {
     DeviceContext context(cuda(1));
     const GivenPoints<T> points(context, request.points, draw.integer(2) == 0);
     std::optional<GivenPoints<T>> queries;
@@ -23,16 +25,21 @@ RadiusAnswers<T> answers_of(const RadiusRequest<T>& request, Random& draw) {
         queries.emplace(context, *request.queries, draw.integer(2) == 0);
     }
     const TreeShape shape = drawn_shape(draw);
-    const auto tree = detail::build_tree_on_device<T, D>(context, points.view(), request.options.box, shape);
+    std::optional<detail::DeviceTreeHandle> tree;
+    if (engine == Engine::tree) {
+        tree = detail::build_tree_on_device<T, D>(context, points.view(), request.options.box, shape);
+    }
     std::int64_t smallest = -1;
     const Radii& radii = request.radii;
     for (std::int64_t i = 0; i < (radii.is_uniform() ? 1 : radii.count()); ++i) {
         smallest = radii[i] > 0 && (smallest < 0 || radii[i] < radii[smallest]) ? i : smallest;
     }
     const auto search = [&](const detail::DeviceRadiusCall& call) {
-        return oracle::Unresolved(
-            detail::search_radius_on_device<T, D>(context, tree, shape, queries ? &queries->view() : nullptr, call)
-                .unresolved);
+        const PointsView* const around = queries ? &queries->view() : nullptr;
+        return oracle::Unresolved((tree
+                                       ? detail::search_radius_on_device<T, D>(context, *tree, shape, around, call)
+                                       : detail::search_kd_radius_on_device<T, D>(context, points.view(), around, call))
+                                      .unresolved);
     };
     RadiusAnswers<T> answers;
     search({radii, smallest, request.options, &answers.counts});
@@ -65,10 +72,12 @@ RadiusAnswers<T> answers_of(const RadiusRequest<T>& request, Random& draw) {
     return answers;
 }
 
-constexpr auto in_a_kept_tree = []<class T>(const RadiusRequest<T>& request, Random& draw) {
+template <Engine engine>
+constexpr auto searched_by = []<class T>(const RadiusRequest<T>& request, Random& draw) {
     RadiusAnswers<T> answers;
-    with_tested_dimension(request.points.dimension(),
-                          [&]<int D>(std::integral_constant<int, D>) { answers = answers_of<T, D>(request, draw); });
+    with_tested_dimension(request.points.dimension(), [&]<int D>(std::integral_constant<int, D>) {
+        answers = answers_of<T, D>(request, draw, engine);
+    });
     EXPECT_EQ(emulation::held_on_device(), 0);
     return answers;
 };
@@ -76,11 +85,12 @@ constexpr auto in_a_kept_tree = []<class T>(const RadiusRequest<T>& request, Ran
 } // namespace
 
 std::vector<RadiusBackend> radius_backends() {
-    return {radius_backend("emulated GPU", in_a_kept_tree)};
+    return {radius_backend("emulated GPU, kept tree", searched_by<Engine::tree>),
+            radius_backend("emulated GPU, k-d tree", searched_by<Engine::kdtree>)};
 }
 
 RadiusEffort radius_effort() {
-    return {.searches = 1, .self_points = 48, .points = 150, .queries = 33};
+    return {.searches = 2, .self_points = 48, .points = 150, .queries = 33};
 }
 
 } // namespace kith::test

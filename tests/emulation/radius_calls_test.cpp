@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <utility>
 #include <vector>
 
 namespace kith::test {
@@ -27,11 +28,12 @@ struct RadiusOnDevice {
         options.execution.device = cuda().device;
         const Radii radii(radius);
         const std::int64_t smallest = radius > 0 ? 0 : -1;
-        (void)detail::on_gpu().radius(points, queries, {radii, smallest, options, &counts});
+        const Engine engine = options.engine == Engine::automatic ? Engine::tree : options.engine;
+        (void)detail::on_gpu().radius(points, queries, {radii, smallest, options, &counts}, engine);
         const RadiusResultAccess access(rows);
         access.index_type = options.index_type;
         access.dtype = points.dtype();
-        summary = detail::on_gpu().radius(points, queries, {radii, smallest, options, nullptr, &access});
+        summary = detail::on_gpu().radius(points, queries, {radii, smallest, options, nullptr, &access}, engine);
     }
 };
 
@@ -43,10 +45,12 @@ TEST_F(CallsOnDevice, FindNeighborsWithinARadius) {
     constexpr double radius = 0.3;
     const RadiusResult expected = radius_search(view, radius, {.box = box, .execution = cpu(1)});
     EXPECT_GT(expected.size(), view.count());
-    for (const bool in_tree : {false, true}) {
+    for (const auto& [in_tree, engine] :
+         {std::pair(false, Engine::tree), std::pair(true, Engine::tree), std::pair(false, Engine::kdtree)}) {
         for (const PointsView* queries : {static_cast<const PointsView*>(nullptr), &view}) {
             const RadiusOnDevice found(in_tree ? PointsOrTree(tree) : view, queries, radius,
-                                       {.box = in_tree ? Box{} : box});
+                                       {.box = in_tree ? Box{} : box, .engine = engine});
+            EXPECT_EQ(found.summary.engine, engine);
             EXPECT_TRUE(std::ranges::equal(found.rows.offsets(), expected.offsets()));
             EXPECT_TRUE(std::ranges::equal(found.rows.indices(), expected.indices()));
             EXPECT_TRUE(std::ranges::equal(found.rows.distances<float>(), expected.distances<float>()));
@@ -57,14 +61,15 @@ TEST_F(CallsOnDevice, FindNeighborsWithinARadius) {
     }
 }
 
-TEST_F(CallsOnDevice, SearchWithinARadiusByTheTreeAlone) {
+TEST_F(CallsOnDevice, SearchWithinARadiusByTreesAlone) {
     for (const std::int64_t points : {1, 100, 1000000}) {
         EXPECT_EQ(detail::choose(detail::Task::radius, Engine::automatic,
                                  {points, points, false, 0, false, detail::Where::gpu}),
                   Engine::tree);
     }
-    for (const Engine engine : {Engine::brute_force, Engine::kdtree, Engine::clover}) {
-        EXPECT_TRUE(is_refused(ErrorKind::unsupported, {name_of(engine), "radius search on a GPU", "auto, tree"},
+    for (const Engine engine : {Engine::brute_force, Engine::clover}) {
+        EXPECT_TRUE(is_refused(ErrorKind::unsupported,
+                               {name_of(engine), "radius search on a GPU", "auto, tree, kdtree"},
                                [&] { detail::check_engine(engine, detail::Task::radius, detail::Where::gpu); }));
     }
 }
@@ -77,8 +82,11 @@ TEST_F(CallsOnDevice, FindACrowdWithinARadius) {
     const PointsView view(points, 3);
     const std::vector<float> some(points.begin() + 3 * 1097, points.begin() + 3 * 1110);
     const PointsView queries(some, 3);
-    for (const RowOrder order : {RowOrder::distance, RowOrder::index}) {
-        const RadiusOptions options{.order = order, .index_type = IndexType::int64, .execution = cpu(1)};
+    for (const auto& [order, engine] :
+         {std::pair(RowOrder::distance, Engine::tree), std::pair(RowOrder::index, Engine::tree),
+          std::pair(RowOrder::distance, Engine::kdtree)}) {
+        const RadiusOptions options{
+            .order = order, .engine = engine, .index_type = IndexType::int64, .execution = cpu(1)};
         const RadiusResult expected = radius_search(view, queries, 0.7, options);
         const RadiusOnDevice found(view, &queries, 0.7, options);
         EXPECT_TRUE(std::ranges::equal(found.rows.offsets(), expected.offsets()));
@@ -101,9 +109,14 @@ TEST_F(CallsOnDevice, RefuseRadiiAndRowsThatDoNotFit) {
     points[3 * 60 + 2] = -1e37F;
     EXPECT_TRUE(is_refused(ErrorKind::invalid_argument, {"1000", "point 60", "-1e+37"},
                            [&] { (void)RadiusOnDevice(view, nullptr, 1e3, {}); }));
+    EXPECT_TRUE(is_refused(ErrorKind::invalid_argument, {"1000", "point 60", "-1e+37"},
+                           [&] { (void)RadiusOnDevice(view, nullptr, 1e3, {.engine = Engine::kdtree}); }));
     const UnresolvedRows expected = radius_search(view, 1e30, {.execution = cpu(1)}).unresolved;
     EXPECT_EQ(expected.rows, 99);
-    EXPECT_EQ(RadiusOnDevice(view, nullptr, 1e30, {}).summary.unresolved.warning(), expected.warning());
+    for (const Engine engine : {Engine::tree, Engine::kdtree}) {
+        EXPECT_EQ(RadiusOnDevice(view, nullptr, 1e30, {.engine = engine}).summary.unresolved.warning(),
+                  expected.warning());
+    }
     EXPECT_EQ(emulation::held_on_device(), 0);
 }
 
@@ -112,7 +125,7 @@ TEST_F(CallsOnDevice, ShowVisitorsRowsInPartsWhereMemoryIsShort) {
     const std::vector<float> points = uniform_points<float>(300, 3, 0, 1, 5);
     const PointsView view(points, 3);
     const Radii radii(std::numeric_limits<double>::infinity());
-    int blocks = 0;
+    std::int64_t blocks = 0;
     std::int64_t rows = 0;
     std::int64_t neighbors = 0;
     const RadiusVisitor visitor = [&](const RadiusBlock& block) {
@@ -122,10 +135,13 @@ TEST_F(CallsOnDevice, ShowVisitorsRowsInPartsWhereMemoryIsShort) {
     };
     RadiusOptions options{.execution = cuda()};
     options.execution.memory_budget = 300000;
-    (void)detail::on_gpu().radius(view, nullptr, {radii, 0, options, nullptr, nullptr, &visitor});
-    EXPECT_GT(blocks, 2);
-    EXPECT_EQ(rows, 300);
-    EXPECT_EQ(neighbors, 300 * 300);
+    for (const Engine engine : {Engine::tree, Engine::kdtree}) {
+        blocks = rows = neighbors = 0;
+        (void)detail::on_gpu().radius(view, nullptr, {radii, 0, options, nullptr, nullptr, &visitor}, engine);
+        EXPECT_GT(blocks, 2);
+        EXPECT_EQ(rows, 300);
+        EXPECT_EQ(neighbors, 300 * 300);
+    }
     EXPECT_EQ(emulation::held_on_device(), 0);
 }
 

@@ -107,7 +107,7 @@ protected:
             std::vector<std::int64_t> counts;
             const Radii radii(0.05);
             const RadiusOptions options{.execution = execution_};
-            (void)detail::on_gpu().radius(view_, nullptr, {radii, 0, options, &counts});
+            (void)detail::on_gpu().radius(view_, nullptr, {radii, 0, options, &counts}, engine);
             return counts == radius_count(view_, 0.05, {.execution = cpu(1)}).counts;
         }
         case Task::groups: {

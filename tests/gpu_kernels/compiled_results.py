@@ -78,6 +78,7 @@ CASES = (
     ("catalog 0.2 periodic masses", 400, "clustered"), ("catalog 0.2", 300, "coincident"),
     ("radius 10", 200, "clustered"), ("radius 10 periodic", 150, "coincident"),
     ("rows 10 queries", 200, "clustered"), ("rows 10 periodic queries", 150, "coincident"),
+    ("radius 10 kdtree", 200, "clustered"), ("rows 10 kdtree periodic queries", 150, "coincident"),
     ("rows 5000 queries", 1030, "clustered"),  # three of them longer than a warp sorts
     ("dbscan 4", 200, "clustered"), ("dbscan 4 periodic", 200, "clustered"),
     ("spanning_tree 0", 130, "clustered"), ("spanning_tree 0 periodic", 120, "coincident"),

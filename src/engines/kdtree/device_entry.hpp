@@ -21,6 +21,11 @@ template <Coordinate T, int D>
 void label_by_range_queries_on_device(DeviceContext& context, const PointsView& points, const Box& box,
                                       LinkingLength length, std::span<std::int32_t> labels, FofSummary& result);
 
+/// The neighbors within a radius.
+template <Coordinate T, int D>
+SearchSummary search_kd_radius_on_device(DeviceContext& context, const PointsView& points, const PointsView* queries,
+                                         const DeviceRadiusCall& call);
+
 /// The order of points (kdtree_order.hpp), to memory of the host or of the GPU.
 template <Coordinate T, int D>
 void order_kd_tree_on_device(DeviceContext& context, const PointsView& points, kdtree::Split split,

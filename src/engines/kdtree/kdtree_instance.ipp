@@ -3,6 +3,7 @@
 #include "engines/kdtree/device_entry.hpp"
 #include "engines/kdtree/link_device.hpp"
 #include "engines/kdtree/order_device.hpp"
+#include "engines/kdtree/radius_device.hpp"
 #include "engines/kdtree/search_device.hpp"
 #include "engines/label_device.hpp"
 #include "engines/search_device.hpp"
@@ -37,6 +38,9 @@ template SearchSummary search_kd_tree_on_device<KITH_SCALAR, KITH_DIMENSION>(Dev
 template void label_by_range_queries_on_device<KITH_SCALAR, KITH_DIMENSION>(DeviceContext&, const PointsView&,
                                                                             const Box&, LinkingLength,
                                                                             std::span<std::int32_t>, FofSummary&);
+template SearchSummary search_kd_radius_on_device<KITH_SCALAR, KITH_DIMENSION>(DeviceContext&, const PointsView&,
+                                                                               const PointsView*,
+                                                                               const DeviceRadiusCall&);
 template void order_kd_tree_on_device<KITH_SCALAR, KITH_DIMENSION>(DeviceContext&, const PointsView&, kdtree::Split,
                                                                    std::span<std::int32_t>, std::span<std::uint8_t>,
                                                                    KdTreeSummary&);
