@@ -72,10 +72,12 @@ private:
 /// Groups in phase space: two points are friends if |dx|^2 / l^2 + |dv|^2 / psi^2 <= 1, where l is the linking length.
 /// docs/semantics.md says how this is computed. Positions may have 2 to 4 dimensions, and twice as many must be built.
 /// Source: GPU halo-finding thesis, equation 3.3, here inclusive.
+/// Velocities are in host memory, or in that of the GPU on which the call runs.
 struct PhaseSpace {
-    PointsView velocities; ///< of every point, in host memory: as many components as the points have coordinates
+    PointsView velocities; ///< of every point: as many components as the points have coordinates
     VelocityLength length; ///< psi
-    std::optional<ScalarsView> masses = {}; ///< for VelocityLength::sigmas(); absent: all alike
+    /// For VelocityLength::sigmas(), in host memory; absent: all alike.
+    std::optional<ScalarsView> masses = {};
 };
 
 /// Phase space at one linking length, for spanning trees. Lengths are in the units of the positions; a velocity v
@@ -97,7 +99,7 @@ struct FofOptions {
     Box box = {};                      ///< of the points; a tree has its own
     Engine engine = Engine::automatic; ///< search algorithm
     Execution execution = {};          ///< must name the tree's device if the points are a tree
-    /// Optional: groups in phase space, of points, not of a Tree, on the CPU.
+    /// Optional: groups in phase space, of points, not of a Tree.
     std::optional<PhaseSpace> phase_space = {};
 };
 
@@ -153,7 +155,7 @@ struct DeviceFofSummary {
 /// in addition to a tree; a tree on another device; in phase space also a tree, velocities or masses of another shape,
 /// a psi that is not above 0, no dispersion, a length of 0, a negative or infinite mass), invalid_points (a point or
 /// velocity that is not finite, extent over twice the period), too_large (more than 2^31 - 1 points), unsupported
-/// (dimension or CUDA not built; phase space on a GPU), out_of_memory, device, canceled.
+/// (dimension or CUDA not built), out_of_memory, device, canceled.
 [[nodiscard]] FofResult fof(const PointsOrTree& points, LinkingLength linking_length, const FofOptions& options = {});
 
 /// The same, writing one label per point to the caller's memory: host memory, or memory of the GPU on which the call

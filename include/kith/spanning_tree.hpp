@@ -31,7 +31,7 @@ struct SpanningTreeOptions {
     Box box = {};                      ///< of the points; a kith::Tree has its own
     Engine engine = Engine::automatic; ///< search algorithm
     Execution execution = {};          ///< on a GPU only Engine::tree
-    /// Optional: the spanning tree in phase space, on the CPU. Not for a kith::Tree.
+    /// Optional: the spanning tree in phase space. Not for a kith::Tree.
     std::optional<PhaseSpaceAt> phase_space = {};
 };
 
@@ -151,8 +151,8 @@ private:
 /// The minimum spanning tree of N points: N - 1 edges, or none if N is 0. Throws Error: invalid_argument (an invalid
 /// box, a box for a kith::Tree, a tree on another device; in phase space as fof()), invalid_points (a point that is not
 /// finite, extent over twice the period), too_large (more than 2^31 - 1 points), unsupported (an engine that
-/// does not support spanning trees, or not on a GPU; phase space on a GPU; dimension not built; a GPU without CUDA in
-/// this build), device, out_of_memory, canceled.
+/// does not support spanning trees, or not on a GPU; dimension not built; a GPU without CUDA in this build), device,
+/// out_of_memory, canceled.
 [[nodiscard]] SpanningTree spanning_tree(const PointsOrTree& points, const SpanningTreeOptions& options = {});
 
 } // namespace kith

@@ -22,22 +22,22 @@ namespace kith::python {
 
 namespace {
 
-FofOptions options_of(const Call& call, const PhaseSpaceArgument& phase_space) {
-    return {.phase_space = phase_space_of(phase_space, call.device)};
+FofOptions options_of(const PhaseSpaceArgument& phase_space) {
+    return {.phase_space = phase_space_of(phase_space)};
 }
 
 FofSummary find_groups(const Call& call, const OutputArray& labels, const LengthArgument& length,
                        const PhaseSpaceArgument& phase_space) {
     const PointsOrTree points = call.points();
     const std::span<std::int32_t> where = labels_of(labels, call.device);
-    return answer(call, points.count(), options_of(call, phase_space),
+    return answer(call, points.count(), options_of(phase_space),
                   [&](const FofOptions& options) { return fof_into(where, points, length_of(length), options); });
 }
 
 /// Over ranks, where the labels are the result's own.
 FofResult find_groups_over_ranks(const Call& call, const LengthArgument& length,
                                  const PhaseSpaceArgument& phase_space) {
-    FofResult found = answer(call, 0, options_of(call, phase_space),
+    FofResult found = answer(call, 0, options_of(phase_space),
                              [&](const FofOptions& options) { return fof(call.points(), length_of(length), options); });
     call.ranks->report("groups", found.groups);
     call.ranks->report("linking_length", found.linking_length);

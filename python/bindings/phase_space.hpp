@@ -29,7 +29,7 @@ inline LinkingLength length_of(const LengthArgument& length) {
 /// Phase space from Python: None, or velocities, psi, whether psi is in dispersions, and masses.
 using PhaseSpaceArgument = std::optional<std::tuple<InputArray, double, bool, std::optional<InputArray>>>;
 
-[[nodiscard]] inline std::optional<PhaseSpace> phase_space_of(const PhaseSpaceArgument& given, const Device& device) {
+[[nodiscard]] inline std::optional<PhaseSpace> phase_space_of(const PhaseSpaceArgument& given) {
     if (!given) {
         return std::nullopt;
     }
@@ -37,7 +37,7 @@ using PhaseSpaceArgument = std::optional<std::tuple<InputArray, double, bool, st
     PhaseSpace phase_space{points_of(velocities, "velocities"),
                            psi_is_relative ? VelocityLength::sigmas(psi) : VelocityLength::absolute(psi)};
     if (masses && psi_is_relative) {
-        require_reach(*masses, device, "the array of masses");
+        require_reach(*masses, Device{}, "the array of masses"); // the dispersion is found on the CPU
         phase_space.masses = scalars_of(*masses, "masses");
     }
     return phase_space;
@@ -46,7 +46,7 @@ using PhaseSpaceArgument = std::optional<std::tuple<InputArray, double, bool, st
 /// The same at a linking length, in memory of the host.
 [[nodiscard]] inline std::optional<PhaseSpaceAt> phase_space_at(const PhaseSpaceArgument& given,
                                                                 const LengthArgument& length) {
-    const std::optional<PhaseSpace> phase_space = phase_space_of(given, Device{});
+    const std::optional<PhaseSpace> phase_space = phase_space_of(given);
     return phase_space ? std::optional(PhaseSpaceAt{*phase_space, length_of(length)}) : std::nullopt;
 }
 

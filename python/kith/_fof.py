@@ -58,7 +58,7 @@ def fof(points: AnyArray, linking_length: float | None = None, *, b: float | Non
     velocities : array, shape (n, d), optional
         For groups in phase space, and for the catalog; by default those of the snapshot.
     masses : array, shape (n,), optional
-        For `psi_sigma` and the catalog; without them every point counts as 1.
+        For `psi_sigma`, then in the host's memory, and the catalog; without them every point counts as 1.
     types : whole numbers from 0 to 6, shape (n,), optional
         For the catalog, which lists the members of a group by type.
     engine, device, threads, progress, comm
@@ -84,7 +84,7 @@ def fof(points: AnyArray, linking_length: float | None = None, *, b: float | Non
         If both `linking_length` and `b` are given, or neither and the points are no snapshot; if both `psi` and
         `psi_sigma` are.
     NotImplementedError
-        For points of other dimensions, and for groups in phase space on a GPU.
+        For points of other dimensions.
 
     Notes
     -----

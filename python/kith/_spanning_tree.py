@@ -60,8 +60,7 @@ def mst(points: AnyArray, *, box: BoxLike = None, linking_length: float | None =
         results of a GPU are copied to the host.
     linking_length, b, psi, psi_sigma, velocities, masses
         For a tree in phase space, as for `kith.fof`: velocities times linking_length / psi count as lengths. The edges
-        whose `heights` are at most the linking length connect the groups of `kith.fof` with the same arguments. On the
-        CPU only.
+        whose `heights` are at most the linking length connect the groups of `kith.fof` with the same arguments.
 
     Returns
     -------
@@ -75,8 +74,8 @@ def mst(points: AnyArray, *, box: BoxLike = None, linking_length: float | None =
     ValueError, TypeError, MemoryError
         As `kith.knn`.
     NotImplementedError
-        For points of other dimensions, an engine that does not find the tree on the device, phase space on a GPU, and a
-        GPU where kith was built without CUDA.
+        For points of other dimensions, an engine that does not find the tree on the device, and a GPU where kith was
+        built without CUDA.
 
     Notes
     -----

@@ -67,14 +67,14 @@ inline constexpr EngineRow engine_table[] = {
     {Task::groups, Engine::tree, {true, true, true, true}},
     {Task::groups, Engine::brute_force, {true, true, true, false}},
     {Task::groups, Engine::kdtree, {true, true, false, false}},
-    {Task::groups_in_phase_space, Engine::tree, {true, false, false, true}},
-    {Task::groups_in_phase_space, Engine::brute_force, {true, false, false, false}},
-    {Task::groups_in_phase_space, Engine::kdtree, {true, false, false, false}},
+    {Task::groups_in_phase_space, Engine::tree, {true, true, false, true}},
+    {Task::groups_in_phase_space, Engine::brute_force, {true, true, false, false}},
+    {Task::groups_in_phase_space, Engine::kdtree, {true, true, false, false}},
     {Task::clusters, Engine::tree, {true, true, false, true}},
     {Task::clusters, Engine::brute_force, {true, false, false, false}},
     {Task::spanning_tree, Engine::tree, {true, true, false, false}},
     {Task::spanning_tree, Engine::brute_force, {true, false, false, false}},
-    {Task::spanning_tree_in_phase_space, Engine::tree, {true, false, false, false}},
+    {Task::spanning_tree_in_phase_space, Engine::tree, {true, true, false, false}},
     {Task::spanning_tree_in_phase_space, Engine::brute_force, {true, false, false, false}},
 };
 
@@ -95,7 +95,7 @@ inline void check_engine(Engine wanted, Task task, Where where) {
     if (!answers(Engine::automatic, task, where)) {
         throw error(ErrorKind::unsupported, name, task == Task::groups_in_phase_space ? " are" : " is",
                     where == Where::ranks ? " not found over ranks; run the call on one process"
-                                          : " found on the CPU only; run on the CPU, with kith::cpu()");
+                                          : " not found asynchronously; use the call that waits");
     }
     std::string others;
     for (std::size_t i = 0; i < engine_names.size(); ++i) {

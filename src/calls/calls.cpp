@@ -49,6 +49,16 @@ void check_queries(const PointsView& queries, const PointsOrTree& points, const 
     check_memory_of(queries, "queries", execution, where);
 }
 
+void check_phase_space_for(const PhaseSpace& phase_space, const PointsOrTree& points, const Execution& execution,
+                           Where where) {
+    check_phase_space(phase_space, points);
+    check_view_for(phase_space.velocities, "velocities", where);
+    check_memory_of(phase_space.velocities, "velocities", execution, where);
+    if (is_on_device(where)) {
+        on_gpu().require_dimension(2 * points.dimension());
+    }
+}
+
 } // namespace
 
 void check_points(const PointsOrTree& points, const Box& box, const Execution& execution, Where where) {
@@ -119,7 +129,7 @@ void check(const FofCall& call, Where where) {
     check_length(call.length);
     check_points(call.points, options.box, options.execution, where);
     if (options.phase_space) {
-        check_phase_space(*options.phase_space, call.points);
+        check_phase_space_for(*options.phase_space, call.points, options.execution, where);
     }
 }
 
@@ -142,7 +152,7 @@ void check(const SpanningTreeCall& call, Where where) {
     check_points(call.points, options.box, options.execution, where);
     if (options.phase_space) {
         check_length(options.phase_space->linking_length);
-        check_phase_space(options.phase_space->phase_space, call.points);
+        check_phase_space_for(options.phase_space->phase_space, call.points, options.execution, where);
     }
 }
 

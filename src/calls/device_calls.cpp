@@ -7,6 +7,7 @@
 #include "engines/brute_force/device_entry.hpp"
 #include "engines/clover/device_entry.hpp"
 #include "engines/kdtree/device_entry.hpp"
+#include "halos/dispersion.hpp"
 #include "mst/edges.hpp"
 #include "support/context.hpp"
 #include "tree/device_entry.hpp"
@@ -35,6 +36,22 @@ auto with_tree(DeviceContext& context, const PointsOrTree& points, const Box& bo
         return use(*tree.on_device, tree.shape);
     }
     return use(build_tree_on_device<T, D>(context, points.points(), box, TreeShape{}), TreeShape{});
+}
+
+/// Calls use.operator()<2 D>(points of phase space there) with the lengths resolved, into `lengths`.
+template <Coordinate T, int D, class Use>
+void with_phase_space(DeviceContext& context, const PointsView& points, const Box& box, const PhaseSpaceAt& at,
+                      Engine engine, const Execution& execution, ResolvedLengths& lengths, const Use& use) {
+    if constexpr (dimension_is_on_device(2 * D)) { // others have been refused
+        const DispersionOf dispersion_of = [&](const FiniteVelocities& velocities) {
+            Context host(cpu(execution.threads));
+            double dispersion = 0;
+            host.run([&] { dispersion = halos::velocity_dispersion(velocities, at.phase_space.masses); });
+            return dispersion;
+        };
+        use.template operator()<2 * D>(
+            enter_phase_space_on_device<T, D>(context, points, box, at, engine, dispersion_of, lengths));
+    }
 }
 
 void require_dimension_on_device(int dimension) {
@@ -122,6 +139,22 @@ SearchSummary search_radius(const PointsOrTree& points, const PointsView* querie
 void label(const PointsOrTree& points, LinkingLength length, const FofOptions& options, std::span<std::int32_t> labels,
            FofSummary& result) {
     result.stages = run(points, options.execution, [&]<Coordinate T, int D>(DeviceContext& context) {
+        if (options.phase_space) {
+            with_phase_space<T, D>(context, points.points(), options.box, {*options.phase_space, length}, result.engine,
+                                   options.execution, result, [&]<int Both>(const DevicePhaseSpace<T>& there) {
+                                       result.box = resolved_box(there.of_positions);
+                                       result.wrapped_points = there.of_positions.outside;
+                                       if (result.engine == Engine::tree) {
+                                           label_tree_on_device<T, Both>(context, there.tree, labels, result);
+                                       } else if (result.engine == Engine::kdtree) {
+                                           label_by_range_queries_on_device<T, Both>(context, there.tree, labels,
+                                                                                     result);
+                                       } else {
+                                           label_all_pairs_on_device<T, Both>(context, there.tree, labels, result);
+                                       }
+                                   });
+            return;
+        }
         if (points.tree() == nullptr && result.engine == Engine::brute_force) {
             label_all_pairs_on_device<T, D>(context, points.points(), options.box, length, labels, result);
             return;
@@ -149,6 +182,15 @@ SpanningTree span(const PointsOrTree& points, const SpanningTreeOptions& options
     Context host(cpu(options.execution.threads, options.execution.progress));
     SpanningTree result = SpanningTreeAccess::make(points.count(), points.dtype(), engine);
     result.stages = run(points, options.execution, [&]<Coordinate T, int D>(DeviceContext& context) {
+        if (options.phase_space) {
+            ResolvedLengths lengths;
+            with_phase_space<T, D>(context, points.points(), options.box, *options.phase_space, engine,
+                                   options.execution, lengths, [&]<int Both>(const DevicePhaseSpace<T>& there) {
+                                       SpanningTreeAccess::describe(there.of_positions, result);
+                                       span_tree_on_device<T, Both>(context, there.tree, host, result, &lengths);
+                                   });
+            return;
+        }
         with_tree<T, D>(context, points, options.box, [&](const DeviceTreeHandle& tree, const TreeShape& /*shape*/) {
             span_tree_on_device<T, D>(context, tree, host, result);
         });

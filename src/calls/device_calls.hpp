@@ -34,7 +34,7 @@ struct DeviceCalls {
                 std::span<std::int32_t> labels, FofSummary& result);
     void (*dbscan)(const PointsOrTree& points, const DbscanOptions& options, const DeviceDbscanCall& call,
                    DbscanSummary& result);
-    /// Of positions, by that engine.
+    /// By that engine.
     SpanningTree (*spanning_tree)(const PointsOrTree& points, const SpanningTreeOptions& options, Engine engine);
     void (*kdtree_order)(std::span<std::int32_t> indices, std::span<std::uint8_t> split_axes, const PointsView& points,
                          kdtree::Split split, const Execution& execution, KdTreeSummary& result);

@@ -43,16 +43,12 @@ public:
     /// keeps their positions. Cost: a pass over the velocities, and one more if psi is given in dispersions.
     void enter_phase_space(Context& context, const PhaseSpaceAt& at, ResolvedLengths& lengths) {
         context.run([&] {
-            const std::int64_t count = normalized_->view.count();
-            resolve_length(at.linking_length, frame(), count, lengths,
-                           [&] { return largest_coordinate(frame(), Coordinates<T>(normalized_->view), count); });
-            const FiniteVelocities velocities = finite_velocities(at.phase_space.velocities);
-            const VelocityLength& psi = at.phase_space.length;
-            const double dispersion =
-                psi.is_relative() ? halos::velocity_dispersion(velocities, at.phase_space.masses) : 0;
-            resolve_velocity_length(psi, dispersion, count, lengths);
-            in_phase_space_ = in_phase_space(*normalized_, box_, velocities, lengths.velocity_scale);
-            require_resolved(frame(), count, lengths.linking_length);
+            const PointsView& given = normalized_->view;
+            in_phase_space_ = resolve_phase_space(
+                *normalized_, box_, at, lengths,
+                [&] { return largest_coordinate(frame(), Coordinates<T>(given), given.count()); },
+                [&] { return finite_velocities(at.phase_space.velocities); },
+                [&](const FiniteVelocities& all) { return halos::velocity_dispersion(all, at.phase_space.masses); });
         });
     }
 

@@ -14,8 +14,8 @@ namespace kith::cli {
 void add_psi_options(const Parser& command, std::optional<VelocityLength>& psi, const std::string& what) {
     const Option absolute =
         add_value(command, "--psi", "V",
-                  what + " in phase space, on the CPU: friends have |dx|^2/R^2 + |dv|^2/V^2 of 1 or "
-                         "less, R the linking length; V is a peculiar velocity in the file's unit, "
+                  what + " in phase space: friends have |dx|^2/R^2 + |dv|^2/V^2 of 1 or less, R the linking "
+                         "length; V is a peculiar velocity in the file's unit, "
                          "as kith info shows them, or inf, for the groups of the positions",
                   psi, [](const std::string& option, const std::string& text) {
                       return VelocityLength::absolute(parse_positive_or_infinite(option, text));

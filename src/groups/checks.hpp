@@ -29,7 +29,7 @@ inline void check_labels(std::span<const std::int32_t> labels, std::int64_t poin
     }
 }
 
-/// Beside points that have been checked.
+/// Beside points that have been checked. The memory of the velocities is left to the caller.
 inline void check_phase_space(const PhaseSpace& phase_space, const PointsOrTree& points) {
     if (points.tree() != nullptr) {
         throw Error(ErrorKind::invalid_argument,
@@ -49,7 +49,6 @@ inline void check_phase_space(const PhaseSpace& phase_space, const PointsOrTree&
                                                   : ", which this build lacks; build kith without the CMake "
                                                     "option KITH_DIMS, and it has all up to 8");
     }
-    check_view(velocities, "velocities");
     if (phase_space.masses && phase_space.masses->count() != points.count()) {
         throw error(ErrorKind::invalid_argument, "there are ", phase_space.masses->count(), " masses for ",
                     points.count(), " points; give each point one");

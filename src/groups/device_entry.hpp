@@ -6,9 +6,12 @@
 #include <kith/device_status.hpp>
 #include <kith/fof.hpp>
 
+#include "points/frame.hpp"
+#include "points/phase_space.hpp"
 #include "tree/device_handle.hpp"
 
 #include <cstdint>
+#include <functional>
 #include <span>
 
 namespace kith::detail::inline KITH_GPU {
@@ -40,6 +43,28 @@ struct DeviceDbscanCall {
 template <Coordinate T, int D>
 void label_tree_on_device(DeviceContext& context, const DeviceTreeHandle& tree, LinkingLength length,
                           std::span<std::int32_t> labels, FofSummary& result);
+
+/// The same where the lengths have been resolved: of phase space.
+template <Coordinate T, int D>
+void label_tree_on_device(DeviceContext& context, const DeviceTreeHandle& tree, std::span<std::int32_t> labels,
+                          FofSummary& result);
+
+/// The dispersion of velocities that are in memory of the host.
+using DispersionOf = std::function<double(const FiniteVelocities&)>;
+
+/// Points of phase space on a GPU.
+template <Coordinate T>
+struct DevicePhaseSpace {
+    Frame<T> of_positions;
+    DeviceTreeHandle tree; ///< of twice as many coordinates as the positions have; without planes for brute force
+};
+
+/// Resolves both lengths, then builds a tree for Engine::tree or copies the points; runs the stages "upload", "order"
+/// and, for a tree, "tree". D is the dimension of the positions, twice as many must be built.
+template <Coordinate T, int D>
+DevicePhaseSpace<T> enter_phase_space_on_device(DeviceContext& context, const PointsView& points, const Box& box,
+                                                const PhaseSpaceAt& at, Engine engine,
+                                                const DispersionOf& dispersion_of, ResolvedLengths& lengths);
 
 /// The clusters of a tree's points; the tree is of that shape.
 template <Coordinate T, int D>

@@ -102,17 +102,26 @@ DeviceGroups label_groups(DeviceContext& context, const PointSetView<T>& points,
     return number_groups(context, points.indices, points.count, parents, labels);
 }
 
-/// Runs the stage "link" with link(labels on the device), which returns the groups, and brings the answer to where it
-/// was asked for. given() returns the points as given, on the host, row-major, should the length be refused beside one.
-template <Coordinate T, class Given, class Link>
-void label_on_device(DeviceContext& context, const Frame<T>& frame, std::int64_t count, LinkingLength length,
-                     std::span<std::int32_t> labels, FofSummary& result, const Given& given, const Link& link) {
-    resolve_length(length, frame, count, result, [&] {
-        const std::vector<T> rows = given();
-        return largest_coordinate(frame, Coordinates<T>(PointsView(rows, frame.dimension)), count);
-    });
+/// What a refused length stands beside; given() returns the points as given, on the host, row-major.
+template <Coordinate T, class Given>
+LargestCoordinate largest_on_host(const Frame<T>& frame, std::int64_t count, const Given& given) {
+    const std::vector<T> rows = given();
+    return largest_coordinate(frame, Coordinates<T>(PointsView(rows, frame.dimension)), count);
+}
+
+/// Resolves the length of a call for groups of positions.
+template <Coordinate T, class Given>
+void resolve_on_device(const Frame<T>& frame, std::int64_t count, LinkingLength length, FofSummary& result,
+                       const Given& given) {
+    resolve_length(length, frame, count, result, [&] { return largest_on_host(frame, count, given); });
     result.box = resolved_box(frame);
     result.wrapped_points = frame.outside;
+}
+
+/// Runs the stage "link" with link(labels on the device), which returns the groups, and brings the answer to where it
+/// was asked for.
+template <class Link>
+void label_on_device(DeviceContext& context, std::span<std::int32_t> labels, FofSummary& result, const Link& link) {
     const ResultMemory memory(context, labels.data(), static_cast<std::int64_t>(labels.size_bytes()));
     context.stage("link", [&] {
         const DeviceGroups groups = link(static_cast<std::int32_t*>(memory.on_device()));

@@ -1,11 +1,14 @@
-// psi, the linking length of velocities, resolved to their units (docs/semantics.md, "Phase space").
+// Phase space resolved: psi, the linking length of velocities, in their units, and what follows from it
+// (docs/semantics.md, "Phase space").
 #pragma once
 
 #include <kith/error.hpp>
 #include <kith/fof.hpp>
 
+#include "groups/linking_length.hpp"
 #include "points/as_given.hpp"
 #include "points/frame.hpp"
+#include "points/phase_space.hpp"
 #include "support/message.hpp"
 
 #include <cmath>
@@ -52,6 +55,23 @@ void require_resolved(const Frame<T>& frame, std::int64_t count, double linking_
     if (count > 0 && frame.largest > 0 && frame.is_unresolved(linking_length)) {
         check(unresolved_beside({-1, -1, static_cast<double>(frame.largest)}, linking_length));
     }
+}
+
+/// Both lengths, and the points of phase space that follow from them. find_largest() is as resolve_length() takes it;
+/// find_velocities() gives the velocities, all of them finite, and dispersion_of(velocities) is called if psi is
+/// relative to it.
+template <Coordinate T, class FindLargest, class FindVelocities, class DispersionOf>
+PhaseSpacePoints<T> resolve_phase_space(const NormalizedPoints<T>& positions, const Box& box, const PhaseSpaceAt& at,
+                                        ResolvedLengths& lengths, const FindLargest& find_largest,
+                                        const FindVelocities& find_velocities, const DispersionOf& dispersion_of) {
+    const std::int64_t count = positions.view.count();
+    resolve_length(at.linking_length, positions.frame, count, lengths, find_largest);
+    const FiniteVelocities velocities = find_velocities();
+    const VelocityLength& psi = at.phase_space.length;
+    resolve_velocity_length(psi, psi.is_relative() ? dispersion_of(velocities) : 0, count, lengths);
+    PhaseSpacePoints<T> points = in_phase_space(positions, box, velocities, lengths.velocity_scale);
+    require_resolved(points.positions.frame, count, lengths.linking_length);
+    return points;
 }
 
 } // namespace kith::detail

@@ -14,9 +14,11 @@ inline namespace KITH_GPU {
 class DeviceContext;
 
 /// The spanning tree of a tree's points, into a result that has memory for its edges. Runs the stages "neighbors",
-/// "connect" and "download" on the GPU, then "edges" on the host.
+/// "connect" and "download" on the GPU, then "edges" on the host. In phase space `lengths` have been resolved, and the
+/// result describes the positions already.
 template <Coordinate T, int D>
-void span_tree_on_device(DeviceContext& context, const DeviceTreeHandle& tree, Context& host, SpanningTree& result);
+void span_tree_on_device(DeviceContext& context, const DeviceTreeHandle& tree, Context& host, SpanningTree& result,
+                         const ResolvedLengths* lengths = nullptr);
 
 } // namespace KITH_GPU
 

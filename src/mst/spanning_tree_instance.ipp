@@ -12,10 +12,12 @@
 namespace kith::detail::inline KITH_GPU {
 
 template <Coordinate T, int D>
-void span_tree_on_device(DeviceContext& context, const DeviceTreeHandle& handle, Context& host, SpanningTree& result) {
+void span_tree_on_device(DeviceContext& context, const DeviceTreeHandle& handle, Context& host, SpanningTree& result,
+                         const ResolvedLengths* lengths) {
     const DevicePlaneTree<T>& tree = handle.as<T>();
     const Frame<T>& frame = tree.points.frame;
-    SpanningTreeAccess::describe(frame, result);
+    lengths != nullptr ? SpanningTreeAccess::describe_phase_space(frame, *lengths, result)
+                       : SpanningTreeAccess::describe(frame, result);
     if (const EdgeMemory<T> memory = SpanningTreeAccess::memory<T>(result); memory.count > 0) {
         const DeviceBuffer<std::uint64_t> ends = context.buffer<std::uint64_t>(memory.count);
         const DeviceBuffer<T> squared = context.buffer<T>(memory.count);
@@ -31,13 +33,13 @@ void span_tree_on_device(DeviceContext& context, const DeviceTreeHandle& handle,
         context.stage("download", [&] { deliver_sorted(context, edges, memory); });
     }
     host.stage("edges", [&] { SpanningTreeAccess::measure(host, frame, result); });
-    if (frame.has_tiny) {
+    if (lengths == nullptr && frame.has_tiny) {
         const std::vector<T> given = given_rows(context, tree);
         SpanningTreeAccess::count_unresolved(host, frame, PointsView(given, D), result);
     }
 }
 
 template void span_tree_on_device<KITH_SCALAR, KITH_DIMENSION>(DeviceContext&, const DeviceTreeHandle&, Context&,
-                                                               SpanningTree&);
+                                                               SpanningTree&, const ResolvedLengths*);
 
 } // namespace kith::detail::inline KITH_GPU

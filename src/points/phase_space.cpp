@@ -47,15 +47,9 @@ void PhaseSpacePoints<T>::add_velocities(PointSet<T>& points) const {
 }
 
 FiniteVelocities finite_velocities(const PointsView& view) {
-    FiniteVelocities velocities{view};
-    with_dtype(view.dtype(), [&]<Coordinate V>(V) {
-        const PointBounds<V> bounds = finite_bounds_of<V>(view, PointError::velocities_not_finite);
-        if (view.count() > 0) {
-            std::copy(bounds.lower.begin(), bounds.lower.end(), velocities.lower.begin());
-            std::copy(bounds.upper.begin(), bounds.upper.end(), velocities.upper.begin());
-        }
+    return with_dtype(view.dtype(), [&]<Coordinate V>(V) {
+        return finite_velocities(view, finite_bounds_of<V>(view, PointError::velocities_not_finite));
     });
-    return velocities;
 }
 
 template <Coordinate T>

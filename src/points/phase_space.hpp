@@ -10,14 +10,16 @@
 
 #include "points/frame.hpp"
 #include "points/point_set.hpp"
+#include "support/host_device.hpp"
 
+#include <algorithm>
 #include <array>
 
 namespace kith::detail {
 
 /// A velocity in the units of the points.
 template <Coordinate T, Coordinate V>
-T scaled_velocity(V velocity, double scale) noexcept {
+KITH_HOST_DEVICE T scaled_velocity(V velocity, double scale) noexcept {
     return static_cast<T>(static_cast<double>(velocity) * scale);
 }
 
@@ -31,15 +33,25 @@ struct PhaseSpacePoints {
     void add_velocities(PointSet<T>& points) const;
 };
 
-/// Velocities in memory of the host, all of them finite, and their least and greatest components; 0 if there are none.
+/// Velocities, all of them finite, and their least and greatest components; 0 if there are none.
 struct FiniteVelocities {
     PointsView view;
     std::array<double, max_dimension> lower{};
     std::array<double, max_dimension> upper{};
 };
 
-/// Throws for the first that is not finite.
+/// Of velocities in memory of the host. Throws for the first that is not finite.
 FiniteVelocities finite_velocities(const PointsView& view);
+/// The same with bounds that somebody else found.
+template <Coordinate V>
+FiniteVelocities finite_velocities(const PointsView& view, const PointBounds<V>& bounds) {
+    FiniteVelocities velocities{view};
+    if (view.count() > 0) {
+        std::copy(bounds.lower.begin(), bounds.lower.end(), velocities.lower.begin());
+        std::copy(bounds.upper.begin(), bounds.upper.end(), velocities.upper.begin());
+    }
+    return velocities;
+}
 
 /// As many velocities as positions, of as many components. Throws if the points' type cannot express one that is
 /// scaled. The frame is that of points with all these coordinates.

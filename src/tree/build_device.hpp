@@ -10,6 +10,7 @@
 
 #include "order/order_device.hpp"
 #include "points/normalize_device.hpp"
+#include "points/phase_space_device.hpp"
 #include "tree/cut_kernel.hpp"
 #include "tree/device_planes.hpp"
 #include "tree/plane_kernel.hpp"
@@ -28,7 +29,8 @@ inline TreeShape device_tree_shape(TreeShape options) {
     return options;
 }
 
-template <Coordinate T, int D>
+/// Of points that are in the order of the curve by their first coordinates, as many as it has axes.
+template <Coordinate T, int D, int Axes = D>
 class DevicePlaneCutter {
 public:
     DevicePlaneCutter(DeviceContext& context, const DevicePointSet<T>& points) : context_(context), points_(points) {}
@@ -58,12 +60,13 @@ public:
 private:
     void cut_leaves(std::int32_t n_max) {
         DeviceBuffer<std::uint8_t> is_cut = context_.buffer<std::uint8_t>(points_.count);
-        launch_threads(context_, "cuts", mark_cuts_kernel<T, D>, points_.count, {points_.view(), n_max, is_cut.data()});
+        launch_threads(context_, "cuts", mark_cuts_kernel<T, Axes>, points_.count,
+                       {points_.view(), n_max, is_cut.data()});
         position_ = positions_of(context_, std::move(is_cut));
         cuts_ = position_.size();
         size_ = context_.buffer<std::int32_t>(cuts_);
         for_each_index(context_, "sizes of cells", cuts_,
-                       MeasureCuts<T, D>{points_.view(), position_.data(), cuts_, size_.data()});
+                       MeasureCuts<T, Axes>{points_.view(), position_.data(), cuts_, size_.data()});
     }
 
     /// Cuts of every plane.
@@ -134,6 +137,20 @@ DevicePlaneTree<T> build_device_tree(DeviceContext& context, const NormalizedPoi
     DevicePlaneTree<T> tree;
     context.stage("order", [&] { tree.points = DeviceZOrderSort<T, D>(context, points, 0).sorted(); });
     context.stage("tree", [&] { tree.planes = DevicePlaneCutter<T, D>(context, tree.points).planes(options); });
+    return tree;
+}
+
+/// The same of points of phase space: in the order of their positions, with boxes of all coordinates, as the CPU's
+/// (build_planes.ipp).
+template <Coordinate T, int D>
+DevicePlaneTree<T> build_device_tree(DeviceContext& context, const PhaseSpacePoints<T>& points,
+                                     const TreeShape& options) {
+    DevicePlaneTree<T> tree;
+    context.stage("order", [&] {
+        tree.points = DeviceZOrderSort<T, D>(context, points.positions, 0).sorted();
+        add_velocities<T, D>(context, points, tree.points);
+    });
+    context.stage("tree", [&] { tree.planes = DevicePlaneCutter<T, 2 * D, D>(context, tree.points).planes(options); });
     return tree;
 }
 

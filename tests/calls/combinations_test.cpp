@@ -234,7 +234,7 @@ TEST(EngineTable, IsCheckedWhereverACallRuns) {
                            [] { detail::check_engine(Engine::brute_force, Task::neighbors, Where::ranks); }));
     EXPECT_TRUE(is_refused(ErrorKind::unsupported, {"the spanning tree is not found over ranks"},
                            [] { detail::check_engine(Engine::automatic, Task::spanning_tree, Where::ranks); }));
-    EXPECT_TRUE(is_refused(ErrorKind::unsupported, {"groups in phase space are found on the CPU only"},
+    EXPECT_TRUE(is_refused(ErrorKind::unsupported, {"groups in phase space are not found asynchronously"},
                            [] { detail::check_engine(Engine::tree, Task::groups_in_phase_space, Where::stream); }));
 }
 

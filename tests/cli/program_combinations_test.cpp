@@ -24,13 +24,17 @@ const std::vector<Task> tasks = {
     {"fof gone.npy -o out.hdf5",
      {"auto", "tree", "brute", "kdtree", "spanning-tree"},
      {"auto", "tree", "brute", "kdtree", "spanning-tree"}},
-    {"fof gone.npy --psi 3 -o out.hdf5", {"auto", "tree", "brute", "kdtree", "spanning-tree"}, {}},
-    {"fof gone.npy --psi-sigma 0.5 -o out.hdf5", {"auto", "tree", "brute", "kdtree", "spanning-tree"}, {}},
+    {"fof gone.npy --psi 3 -o out.hdf5",
+     {"auto", "tree", "brute", "kdtree", "spanning-tree"},
+     {"auto", "tree", "brute", "kdtree", "spanning-tree"}},
+    {"fof gone.npy --psi-sigma 0.5 -o out.hdf5",
+     {"auto", "tree", "brute", "kdtree", "spanning-tree"},
+     {"auto", "tree", "brute", "kdtree", "spanning-tree"}},
     {"dbscan gone.npy --eps 1 -o out.npy", {"auto", "tree", "brute"}, {"auto", "tree"}},
     {"mst gone.npy -o out.npz", {"auto", "tree", "brute"}, {"auto", "tree"}},
-    {"mst gone.npy --psi 3 -o out.npz", {"auto", "tree", "brute"}, {}},
+    {"mst gone.npy --psi 3 -o out.npz", {"auto", "tree", "brute"}, {"auto", "tree"}},
     {"hierarchy gone.npy -o out.hdf5", {"auto", "tree", "brute"}, {"auto", "tree"}},
-    {"hierarchy gone.npy --psi-sigma 0.5 -o out.hdf5", {"auto", "tree", "brute"}, {}},
+    {"hierarchy gone.npy --psi-sigma 0.5 -o out.hdf5", {"auto", "tree", "brute"}, {"auto", "tree"}},
 };
 
 bool has(const std::vector<std::string>& names, const std::string& name) {

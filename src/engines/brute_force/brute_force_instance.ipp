@@ -7,6 +7,7 @@
 #include "engines/search_device.hpp"
 #include "groups/link_async.hpp"
 #include "neighbors/search_async.hpp"
+#include "tree/device_planes.hpp"
 
 namespace kith::detail::inline KITH_GPU {
 
@@ -24,11 +25,17 @@ template <Coordinate T, int D>
 void label_all_pairs_on_device(DeviceContext& context, const PointsView& points, const Box& box, LinkingLength length,
                                std::span<std::int32_t> labels, FofSummary& result) {
     label_copies_on_device<T, D>(
-        context, points, box, length, labels, result, [&](const DevicePointSet<T>& copy, const auto& label) {
-            return label(copy.view(), [&](const DeviceUnionFind& groups, const LinkFrame<T>* in_frame) {
-                link_all_pairs<T, D>(context, copy, in_frame, groups);
-            });
+        context, points, box, length, labels, result, [&](const DevicePointSet<T>& copy, std::int32_t* to) {
+            return label_all_pairs<T, D>(context, copy, result.linking_length, to);
         });
+}
+
+template <Coordinate T, int D>
+void label_all_pairs_on_device(DeviceContext& context, const DeviceTreeHandle& points, std::span<std::int32_t> labels,
+                               FofSummary& result) {
+    label_on_device(context, labels, result, [&](std::int32_t* to) {
+        return label_all_pairs<T, D>(context, points.as<T>().points, result.linking_length, to);
+    });
 }
 
 template <Coordinate T, int D>
@@ -57,6 +64,8 @@ template SearchSummary search_all_pairs_on_device<KITH_SCALAR, KITH_DIMENSION>(D
 template void label_all_pairs_on_device<KITH_SCALAR, KITH_DIMENSION>(DeviceContext&, const PointsView&, const Box&,
                                                                      LinkingLength, std::span<std::int32_t>,
                                                                      FofSummary&);
+template void label_all_pairs_on_device<KITH_SCALAR, KITH_DIMENSION>(DeviceContext&, const DeviceTreeHandle&,
+                                                                     std::span<std::int32_t>, FofSummary&);
 template void search_all_pairs_async_on_device<KITH_SCALAR, KITH_DIMENSION>(DeviceWork&, const DeviceKnnAsync&);
 template void label_all_pairs_async_on_device<KITH_SCALAR, KITH_DIMENSION>(DeviceWork&, const DeviceFofAsync&);
 

@@ -19,6 +19,11 @@ template <Coordinate T, int D>
 void label_all_pairs_on_device(DeviceContext& context, const PointsView& points, const Box& box, LinkingLength length,
                                std::span<std::int32_t> labels, FofSummary& result);
 
+/// The same of points that are there, in any order, where the lengths have been resolved: of phase space.
+template <Coordinate T, int D>
+void label_all_pairs_on_device(DeviceContext& context, const DeviceTreeHandle& points, std::span<std::int32_t> labels,
+                               FofSummary& result);
+
 /// Both without a wait: put on the stream, or measured for how much memory they take.
 template <Coordinate T, int D>
 void search_all_pairs_async_on_device(DeviceWork& work, const DeviceKnnAsync& search);

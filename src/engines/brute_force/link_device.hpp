@@ -17,4 +17,15 @@ void link_all_pairs(DeviceWork& work, const DevicePointSet<T>& points, const Lin
     });
 }
 
+/// Groups of points at a length that has been resolved; labels as label_groups() has them.
+template <Coordinate T, int D>
+DeviceGroups label_all_pairs(DeviceContext& context, const DevicePointSet<T>& points, double linking_length,
+                             std::int32_t* labels) {
+    return label_groups(context, points.view(), points.frame.working_period,
+                        points.frame.squared_radius(linking_length), labels,
+                        [&](const DeviceUnionFind& groups, const LinkFrame<T>* frame) {
+                            link_all_pairs<T, D>(context, points, frame, groups);
+                        });
+}
+
 } // namespace kith::detail::inline KITH_GPU

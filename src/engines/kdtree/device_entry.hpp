@@ -21,6 +21,11 @@ template <Coordinate T, int D>
 void label_by_range_queries_on_device(DeviceContext& context, const PointsView& points, const Box& box,
                                       LinkingLength length, std::span<std::int32_t> labels, FofSummary& result);
 
+/// The same of points that are there, in any order, where the lengths have been resolved: of phase space.
+template <Coordinate T, int D>
+void label_by_range_queries_on_device(DeviceContext& context, const DeviceTreeHandle& points,
+                                      std::span<std::int32_t> labels, FofSummary& result);
+
 /// The neighbors within a radius.
 template <Coordinate T, int D>
 SearchSummary search_kd_radius_on_device(DeviceContext& context, const PointsView& points, const PointsView* queries,

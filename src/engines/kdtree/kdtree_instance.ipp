@@ -7,6 +7,7 @@
 #include "engines/kdtree/search_device.hpp"
 #include "engines/label_device.hpp"
 #include "engines/search_device.hpp"
+#include "tree/device_planes.hpp"
 
 namespace kith::detail::inline KITH_GPU {
 
@@ -24,19 +25,25 @@ template <Coordinate T, int D>
 void label_by_range_queries_on_device(DeviceContext& context, const PointsView& points, const Box& box,
                                       LinkingLength length, std::span<std::int32_t> labels, FofSummary& result) {
     label_copies_on_device<T, D>(
-        context, points, box, length, labels, result, [&](const DevicePointSet<T>& copy, const auto& label) {
-            const DeviceKdTree<T, D> tree = build_kd_tree_on_device<T, D>(context, copy);
-            const PointSetView<T> nodes{nullptr, 0, static_cast<std::int32_t>(copy.count), tree.indices.data()};
-            return label(nodes, [&](const DeviceUnionFind& groups, const LinkFrame<T>* in_frame) {
-                link_by_range_queries(context, tree, copy.frame, in_frame, groups);
-            });
+        context, points, box, length, labels, result, [&](const DevicePointSet<T>& copy, std::int32_t* to) {
+            return label_by_range_queries<T, D>(context, copy, result.linking_length, to);
         });
+}
+
+template <Coordinate T, int D>
+void label_by_range_queries_on_device(DeviceContext& context, const DeviceTreeHandle& points,
+                                      std::span<std::int32_t> labels, FofSummary& result) {
+    label_on_device(context, labels, result, [&](std::int32_t* to) {
+        return label_by_range_queries<T, D>(context, points.as<T>().points, result.linking_length, to);
+    });
 }
 
 template SearchSummary search_kd_tree_on_device<KITH_SCALAR, KITH_DIMENSION>(DeviceContext&, const PointsView&,
                                                                              const PointsView*, const DeviceKnnCall&);
 template void label_by_range_queries_on_device<KITH_SCALAR, KITH_DIMENSION>(DeviceContext&, const PointsView&,
                                                                             const Box&, LinkingLength,
+                                                                            std::span<std::int32_t>, FofSummary&);
+template void label_by_range_queries_on_device<KITH_SCALAR, KITH_DIMENSION>(DeviceContext&, const DeviceTreeHandle&,
                                                                             std::span<std::int32_t>, FofSummary&);
 template SearchSummary search_kd_radius_on_device<KITH_SCALAR, KITH_DIMENSION>(DeviceContext&, const PointsView&,
                                                                                const PointsView*,

@@ -20,4 +20,17 @@ void link_by_range_queries(DeviceWork& work, const DeviceKdTree<T, D>& tree, con
            {tree.view(frame), in_frame, groups});
 }
 
+/// Groups of points at a length that has been resolved; labels as label_groups() has them.
+template <Coordinate T, int D>
+DeviceGroups label_by_range_queries(DeviceContext& context, const DevicePointSet<T>& points, double linking_length,
+                                    std::int32_t* labels) {
+    const Frame<T>& frame = points.frame;
+    const DeviceKdTree<T, D> tree = build_kd_tree_on_device<T, D>(context, points);
+    const PointSetView<T> nodes{nullptr, 0, static_cast<std::int32_t>(points.count), tree.indices.data()};
+    return label_groups(context, nodes, frame.working_period, frame.squared_radius(linking_length), labels,
+                        [&](const DeviceUnionFind& groups, const LinkFrame<T>* in_frame) {
+                            link_by_range_queries(context, tree, frame, in_frame, groups);
+                        });
+}
+
 } // namespace kith::detail::inline KITH_GPU
