@@ -30,10 +30,11 @@ public:
     /// axis.
     static LinkingLength relative(double b) { return {b, true}; }
     /// The relative length at which two points in a sphere of that radius are `density` times as dense as the mean:
-    /// b = (3 / (2 pi density))^(1/3) in three dimensions. Roughly the density at the edge of a group. Source: GPU
-    /// halo-finding thesis, equation 3.1. Throws Error: invalid_argument unless density is above 0 and finite, and
-    /// dimension 1 to 8.
-    static LinkingLength overdensity(double density, int dimension = 3);
+    /// b = (3 omega_sim / (2 pi density))^(1/3) in three dimensions. Roughly the density at the edge of a group. The
+    /// mean is that of the universe: omega_sim is the mean density of the points in units of it, 1 for a box that
+    /// stands for the universe, above 1 for a zoom on a dense region. Source: GPU halo-finding thesis, equation 3.1.
+    /// Throws Error: invalid_argument unless density and omega_sim are above 0 and finite, and dimension 1 to 8.
+    static LinkingLength overdensity(double density, int dimension = 3, double omega_sim = 1);
     /// A plain number does not compile.
     template <class Number>
         requires(std::is_arithmetic_v<Number>)
@@ -71,8 +72,8 @@ private:
 
 /// Groups in phase space: two points are friends if |dx|^2 / l^2 + |dv|^2 / psi^2 <= 1, where l is the linking length.
 /// docs/semantics.md says how this is computed. Positions may have 2 to 4 dimensions, and twice as many must be built.
-/// Source: GPU halo-finding thesis, equation 3.3, here inclusive.
 /// Velocities are in host memory, or in that of the GPU on which the call runs.
+/// Source: GPU halo-finding thesis, equation 3.3, here inclusive.
 struct PhaseSpace {
     PointsView velocities; ///< of every point: as many components as the points have coordinates
     VelocityLength length; ///< psi

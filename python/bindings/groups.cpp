@@ -178,8 +178,10 @@ void bind_groups(nb::module_& module) {
                nb::arg("phase_space").none());
     module.def(
         "b_of_overdensity",
-        [](double overdensity, int dimension) { return LinkingLength::overdensity(overdensity, dimension).value(); },
-        nb::arg("overdensity"), nb::arg("dimension"));
+        [](double overdensity, int dimension, double omega_sim) {
+            return LinkingLength::overdensity(overdensity, dimension, omega_sim).value();
+        },
+        nb::arg("overdensity"), nb::arg("dimension"), nb::arg("omega_sim"));
     module.def("find_groups_over_ranks", find_groups_over_ranks, nb::arg("call"), nb::arg("length"),
                nb::arg("phase_space").none());
     module.def("describe_groups", describe_groups, nb::arg("call"), nb::arg("labels").none().noconvert(),

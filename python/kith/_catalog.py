@@ -355,8 +355,8 @@ class Catalog:
 
 
 _CGS = {"length": "cm", "mass": "g", "velocity": "cm / s"}
-_NUMBERS = frozenset({"b", "linking_length", "mean_separation", "min_members", "min_overdensity", "psi", "psi_as_stored",
-                      "psi_sigma", "sample", "seed", "velocity_scale", "volume"})
+_NUMBERS = frozenset({"b", "linking_length", "mean_separation", "min_members", "min_overdensity", "omega_sim", "psi",
+                      "psi_as_stored", "psi_sigma", "sample", "seed", "velocity_scale", "volume"})
 
 
 def _number(text):

@@ -188,25 +188,28 @@ class CatalogPart(Catalog):
         return f"<kith.CatalogPart of {len(self)} groups from {self.first_group} on, of {self.groups}>"
 
 
-def b_of_overdensity(overdensity: float, dimension: int = 3) -> float:
+def b_of_overdensity(overdensity: float, dimension: int = 3, *, omega_sim: float = 1.0) -> float:
     """The relative linking length at which two points in a sphere of that radius have this overdensity.
 
     Parameters
     ----------
     overdensity : float
-        Above 0, in units of the mean density.
+        Above 0, in units of the mean density of the universe.
     dimension : int
         Of the points, 1 to 8.
+    omega_sim : float
+        Mean density of the points in units of that of the universe: 1 for a box that stands for the universe, above 1
+        for a zoom on a dense region.
 
     Returns
     -------
     b : float
-        (3 / (2 pi overdensity))^(1/3) in three dimensions: for the argument `b` of `kith.fof`.
+        (3 omega_sim / (2 pi overdensity))^(1/3) in three dimensions: for the argument `b` of `kith.fof`.
 
     Raises
     ------
     ValueError
-        For an overdensity that is not a finite number above 0, and for other dimensions.
+        For an overdensity or omega_sim that is not a finite number above 0, and for other dimensions.
 
     Notes
     -----
@@ -218,7 +221,8 @@ def b_of_overdensity(overdensity: float, dimension: int = 3) -> float:
     >>> round(kith.b_of_overdensity(59.68), 3)
     0.2
     """
-    return _core.b_of_overdensity(_arrays.as_number(overdensity, "overdensity"), _arrays.as_whole(dimension, "dimension"))
+    return _core.b_of_overdensity(_arrays.as_number(overdensity, "overdensity"),
+                                  _arrays.as_whole(dimension, "dimension"), _arrays.as_number(omega_sim, "omega_sim"))
 
 
 def drop_small_groups(labels, summary, min_members):

@@ -239,3 +239,11 @@ def test_phase_space_refuses():
     velocities[3, 1] = numpy.nan
     with pytest.raises(ValueError, match="velocities: point 3 has NaN as coordinate 1"):
         kith.fof(points, 1, velocities=velocities, psi=1)
+
+
+def test_overdensity_of_a_zoom():
+    assert kith.b_of_overdensity(200) == kith.b_of_overdensity(200, omega_sim=1)
+    assert kith.b_of_overdensity(200, omega_sim=8) == pytest.approx(2 * kith.b_of_overdensity(200), rel=1e-14)
+    assert kith.b_of_overdensity(200, 2, omega_sim=0.25) == kith.b_of_overdensity(800, 2)
+    with pytest.raises(ValueError, match="omega_sim is 0"):
+        kith.b_of_overdensity(200, omega_sim=0)

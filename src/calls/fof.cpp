@@ -20,6 +20,7 @@
 #include <cstdint>
 #include <numbers>
 #include <span>
+#include <utility>
 
 namespace kith {
 
@@ -70,10 +71,12 @@ void run(const FofCall& call, std::span<std::int32_t> labels, FofSummary& result
 
 } // namespace detail
 
-LinkingLength LinkingLength::overdensity(double density, int dimension) {
-    if (!(density > 0) || std::isinf(density)) {
-        throw detail::error(ErrorKind::invalid_argument, detail::of_value(density), "the overdensity is ", density,
-                            "; it must be a finite number above 0");
+LinkingLength LinkingLength::overdensity(double density, int dimension, double omega_sim) {
+    for (const auto& [name, value] : {std::pair("the overdensity", density), {"omega_sim", omega_sim}}) {
+        if (!(value > 0) || std::isinf(value)) {
+            throw detail::error(ErrorKind::invalid_argument, detail::of_value(value), name, " is ", value,
+                                "; it must be a finite number above 0");
+        }
     }
     if (dimension < 1 || dimension > max_dimension) {
         throw detail::error(ErrorKind::invalid_argument, detail::of_value(dimension), "an overdensity in ", dimension,
@@ -83,10 +86,10 @@ LinkingLength LinkingLength::overdensity(double density, int dimension) {
     for (int d = dimension % 2 == 0 ? 2 : 3; d <= dimension; d += 2) {
         ball *= 2 * std::numbers::pi / d;
     }
-    const double volume = 2 / ball / density; // of the sphere of the points, in their mean volume
+    const double volume = 2 / ball * omega_sim / density; // of the sphere of the points, in their mean volume
     if (!std::isnormal(volume)) {
         throw detail::error(ErrorKind::invalid_argument, detail::of_value(density), "the overdensity is ", density,
-                            ", beyond what float64 can express as a linking length");
+                            " and omega_sim ", omega_sim, ", beyond what float64 can express as a linking length");
     }
     return relative(detail::root_of(volume, dimension));
 }

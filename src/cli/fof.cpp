@@ -101,7 +101,8 @@ void execute(FofArguments& arguments, const Invocation& invocation) {
     });
     run.read({.types = arguments.types, .columns = arguments.columns});
     if (arguments.min_overdensity) {
-        arguments.linking_length = LinkingLength::overdensity(*arguments.min_overdensity, run.positions().columns);
+        arguments.linking_length =
+            LinkingLength::overdensity(*arguments.min_overdensity, run.positions().columns, arguments.omega_sim);
     }
     if (arguments.sample) {
         run.keep_sample(*arguments.sample, static_cast<std::uint64_t>(arguments.seed));

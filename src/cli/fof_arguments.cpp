@@ -25,13 +25,19 @@ void add_sample_options(const Parser& command, FofArguments& arguments) {
 
 void add_linking_options(const Parser& command, FofArguments& arguments) {
     const auto [relative, absolute] = add_linking_length_options(command, arguments.linking_length);
-    add_value(
-        command, "--min-overdensity", "D",
-        "Instead of -b, the linking length at which two points in a sphere of that radius are D times as dense as "
-        "the mean: b = (3 / (2 pi D))^(1/3) in 3-D; 59.7 is b = 0.2",
-        arguments.min_overdensity, parse_positive)
-        .excludes(relative)
-        .excludes(absolute);
+    const Option overdensity =
+        add_value(
+            command, "--min-overdensity", "D",
+            "Instead of -b, the linking length at which two points in a sphere of that radius are D times as dense as "
+            "the mean: b = (3 / (2 pi D))^(1/3) in 3-D; 59.7 is b = 0.2",
+            arguments.min_overdensity, parse_positive)
+            .excludes(relative)
+            .excludes(absolute);
+    add_value(command, "--omega-sim", "W",
+              "With --min-overdensity, mean density of the points in units of that of the universe, to which D then "
+              "refers; 1 by default. Multiplies b by W^(1/3) in 3-D",
+              arguments.omega_sim, parse_positive)
+        .needs(overdensity);
     add_psi_options(command, arguments.psi, "Groups");
     command.text(
         "--engine", "auto|tree|brute|kdtree|spanning-tree",

@@ -21,6 +21,7 @@ struct FofArguments : SnapshotArguments {
     std::string sorted_snapshot;
     LinkingLength linking_length = LinkingLength::relative(0.2);
     std::optional<double> min_overdensity; ///< what the linking length is given by
+    double omega_sim = 1;                  ///< to which min_overdensity refers
     std::optional<VelocityLength> psi;     ///< in peculiar velocities, or in dispersions
     std::optional<std::int64_t> sample;    ///< particles to take at random
     std::int64_t seed = 1;

@@ -33,6 +33,9 @@ io::Provenance provenance(const FofArguments& arguments, const FofRun& run, cons
     }
     if (arguments.min_overdensity) {
         parameters["min_overdensity"] = fmt::format("{}", *arguments.min_overdensity);
+        if (arguments.omega_sim != 1) {
+            parameters["omega_sim"] = fmt::format("{}", arguments.omega_sim);
+        }
     }
     if (arguments.sample) {
         parameters["sample"] = fmt::format("{}", run.rows_in_all());

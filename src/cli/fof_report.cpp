@@ -23,6 +23,7 @@ void print_linking(const FofArguments& arguments, const FofRun& run) {
         linking += " = " + describe_relative(fmt::format("{}", arguments.linking_length.value()), run.groups.volume,
                                              run.groups.volume_kind);
         linking += arguments.min_overdensity ? fmt::format("; overdensity {}", *arguments.min_overdensity) : "";
+        linking += arguments.omega_sim != 1 ? fmt::format(", omega_sim {}", arguments.omega_sim) : "";
     }
     print_line("linking", linking);
     if (arguments.psi) {
@@ -41,6 +42,7 @@ Json json_of(const FofArguments& arguments, const FofRun& run) {
     json["volume"] = relative ? Json(run.groups.volume) : Json(nullptr);
     json["volume_kind"] = name_of(run.groups.volume_kind);
     json["min_overdensity"] = arguments.min_overdensity ? Json(*arguments.min_overdensity) : Json(nullptr);
+    json["omega_sim"] = arguments.min_overdensity ? Json(arguments.omega_sim) : Json(nullptr);
     json["sample"] = arguments.sample ? Json(run.rows_in_all()) : Json(nullptr);
     json["seed"] = arguments.sample ? Json(arguments.seed) : Json(nullptr);
     for (const char* const name : {"psi", "psi_sigma", "velocity_scale"}) {

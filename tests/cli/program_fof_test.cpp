@@ -371,6 +371,11 @@ TEST_F(Fof, LengthByOverdensity) {
     EXPECT_NEAR(found["b"].get<double>(), 0.2, 1e-13);
     EXPECT_NEAR(found["linking_length"].get<double>(), length("-b 0.2")["linking_length"].get<double>(), 1e-12);
     EXPECT_EQ(found["min_overdensity"], 59.6831036594608);
+    const Json zoom = length("--min-overdensity 59.6831036594608 --omega-sim 8");
+    EXPECT_NEAR(zoom["b"].get<double>(), 0.4, 1e-13);
+    EXPECT_EQ(zoom["omega_sim"], 8);
+    EXPECT_NE(read("out.hdf5").find("omega_sim"), std::string::npos); // an attribute
+    EXPECT_NE(kith("fof in.npy --omega-sim 8 -o out.hdf5").exit_code, 0);
     EXPECT_NE(read("out.hdf5").size(), 0U);
     EXPECT_NE(kith("fof in.npy --min-overdensity 0 -o out.hdf5").exit_code, 0);
     EXPECT_NE(kith("fof in.npy --min-overdensity 2 -b 0.2 -o out.hdf5").exit_code, 0);

@@ -85,8 +85,8 @@ TEST_F(KnownLengths, OfVolumesBeyondDoublesIsRightOrRefused) {
 }
 
 TEST(Overdensities, AreLengthsAtWhichTwoPointsFillASphere) {
-    const auto b = [](double density, int dimension = 3) {
-        const LinkingLength length = LinkingLength::overdensity(density, dimension);
+    const auto b = [](double density, int dimension = 3, double omega_sim = 1) {
+        const LinkingLength length = LinkingLength::overdensity(density, dimension, omega_sim);
         EXPECT_TRUE(length.is_relative());
         return length.value();
     };
@@ -95,10 +95,14 @@ TEST(Overdensities, AreLengthsAtWhichTwoPointsFillASphere) {
     EXPECT_NEAR(b(2 / pi, 2), 1, 1e-15);
     EXPECT_NEAR(b(1, 1), 1, 1e-15);
     EXPECT_NEAR(b(2 / (pi * pi * pi / 6), 6), 1, 1e-15);
+    EXPECT_NEAR(b(200, 3, 27), 3 * b(200), 1e-15); // as long an absolute length as where the mean is the universe's
+    EXPECT_EQ(b(200, 2, 0.25), b(800, 2));
     EXPECT_NEAR(b(1e-300), std::cbrt(3 / (2 * pi)) * 1e100, 1e86);
     for (const double density : {0.0, -1.0, std::numeric_limits<double>::infinity(), std::nan("")}) {
         EXPECT_TRUE(is_refused(ErrorKind::invalid_argument, {"overdensity", "above 0"},
                                [&] { (void)LinkingLength::overdensity(density); }));
+        EXPECT_TRUE(is_refused(ErrorKind::invalid_argument, {"omega_sim", "above 0"},
+                               [&] { (void)LinkingLength::overdensity(200, 3, density); }));
     }
     EXPECT_TRUE(
         is_refused(ErrorKind::invalid_argument, {"9 dimensions"}, [&] { (void)LinkingLength::overdensity(200, 9); }));
