@@ -154,6 +154,11 @@ struct ReadOptions {
                                          const std::vector<std::string>& columns = {});
 [[nodiscard]] Snapshot read_snapshot(const std::filesystem::path& path, const ReadOptions& options = {});
 
+/// Keeps `count` rows of a snapshot, drawn at random, in their order; all if there are no more. The same seed draws the
+/// same rows of a file, as `kith fof --sample` does. The header's counts stay those of the file. Over ranks collective:
+/// draws from the rows of all. Throws Error(invalid_argument) unless count is 1 or more.
+void keep_sample(Snapshot& snapshot, std::int64_t count, std::uint64_t seed = 1, Communicator* ranks = nullptr);
+
 /// The warning that read_snapshot() adds if the extent of all positions does not fit the file's box; empty if it does.
 [[nodiscard]] std::string box_warning(const SnapshotHeader& header, const RealArray& positions);
 

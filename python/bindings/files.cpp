@@ -347,14 +347,18 @@ void bind_files(nb::module_& module) {
     module.def(
         "read_snapshot",
         [](const nb::bytes& path, nb::handle types, bool velocities, bool masses, bool ids,
-           const std::vector<std::string>& columns) {
+           const std::vector<std::string>& columns, std::optional<std::int64_t> sample, std::uint64_t seed) {
             const io::ReadOptions options{selection_of(types), velocities, masses, ids, {}, columns};
             const std::string name = name_of(path);
             const Unlocked unlocked;
-            return io::read_snapshot(name, options);
+            Snapshot snapshot = io::read_snapshot(name, options);
+            if (sample) {
+                io::keep_sample(snapshot, *sample, seed);
+            }
+            return snapshot;
         },
         nb::arg("path"), nb::arg("types").none(), nb::arg("velocities"), nb::arg("masses"), nb::arg("ids"),
-        nb::arg("columns"));
+        nb::arg("columns"), nb::arg("sample").none(), nb::arg("seed"));
     module.def(
         "one_snapshot",
         [](const nb::list& paths) -> nb::object {

@@ -22,7 +22,8 @@ _TIPSY_INTEGERS = (".grp", ".iord", ".igasorder")  # names of arrays of whole nu
 
 
 def read(path: Path | Sequence[Path], types: int | Sequence[int] | str | None = None, *, velocities: bool = True, masses: bool = True,
-         ids: bool = True, columns: str | Sequence[str | int] | None = None) -> Snapshot:
+         ids: bool = True, columns: str | Sequence[str | int] | None = None, sample: int | None = None,
+         seed: int = 1) -> Snapshot:
     """Reads a snapshot. The format is found from the file's content.
 
     Parameters
@@ -39,6 +40,10 @@ def read(path: Path | Sequence[Path], types: int | Sequence[int] | str | None = 
     columns : sequence of names or numbers, or "all", optional
         Columns of a text table that are the coordinates: `["ra", "dec"]`, or `[2, 3, 4]`, numbered from 1. By default x,
         y and z by name, or all of two or three without names; of more, they must be chosen.
+    sample : int, optional
+        Keeps only so many of these particles, drawn at random, in their order: those of `kith fof --sample`.
+    seed : int
+        Of the sample, from 0 to 2^63 - 1. The same seed draws the same particles.
 
     Returns
     -------
@@ -49,7 +54,8 @@ def read(path: Path | Sequence[Path], types: int | Sequence[int] | str | None = 
     FileNotFoundError, OSError
         If there is no such file, it is too short or of no known format; the message says where.
     ValueError
-        If there are no particles of these types, or no such columns; the message lists those that there are.
+        If there are no particles of these types, or no such columns; the message lists those that there are. For a
+        sample of less than 1.
 
     Examples
     --------
@@ -62,7 +68,9 @@ def read(path: Path | Sequence[Path], types: int | Sequence[int] | str | None = 
     path = _whole(path)
     wanted = (_arrays.flag(velocities, "velocities"), _arrays.flag(masses, "masses"), _arrays.flag(ids, "ids"))
     chosen = _columns(columns)
-    snapshot = Snapshot(_opened(path, lambda name: _core.read_snapshot(name, types, *wanted, chosen)), _name_of(path))
+    drawn = None if sample is None else _from(1, sample, "sample"), _from(0, seed, "seed")
+    snapshot = Snapshot(_opened(path, lambda name: _core.read_snapshot(name, types, *wanted, chosen, *drawn)),
+                        _name_of(path))
     for warning in snapshot.header.warnings:
         warn(warning)
     return snapshot
@@ -147,6 +155,13 @@ def read_tipsy_array(path: Path, integers: bool | None = None) -> numpy.ndarray:
         if whole.any() and (abs(whole.astype(numpy.int64)) < 2**23).all():
             return _opened(path, lambda name: _core.read_tipsy_array(name, True))
     return values
+
+
+def _from(least, number, what):
+    number = _arrays.as_whole(number, what)
+    if not least <= number < 2**63:
+        raise ValueError(f"{what} is {number}; it must be from {least} to 2^63 - 1")
+    return number
 
 
 def _columns(columns):

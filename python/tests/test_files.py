@@ -182,6 +182,19 @@ def test_texts_and_names_that_are_not_utf8(tmp_path):
             kith.read(path, types)
 
 
+def test_samples(particles):
+    whole = kith.read(particles)
+    sample = kith.read(particles, sample=50, seed=7)
+    assert len(sample) == 50 and (numpy.diff(sample.file_rows) > 0).all()
+    assert (sample.positions == whole.positions[sample.file_rows]).all()
+    assert (kith.read(particles, sample=50, seed=7).file_rows == sample.file_rows).all()
+    assert (kith.read(particles, sample=50).file_rows != sample.file_rows).any()
+    assert len(kith.read(particles, sample=1000)) == 300
+    for wrong in ({"sample": 0}, {"seed": -1}, {"sample": 2**63}):
+        with pytest.raises(ValueError, match="must be from"):
+            kith.read(particles, **wrong)
+
+
 def test_tipsy_arrays(tmp_path):
     path = tmp_path / "snapshot.grp"
     path.write_text("4\n0\n3\n1\n0\n")

@@ -1,7 +1,6 @@
 #include "cli/snapshot_run.hpp"
 
 #include "cli/interrupt.hpp"
-#include "cli/subset.hpp"
 #include "cli/usage_error.hpp"
 
 #include <kith/version.hpp>
@@ -67,13 +66,7 @@ void SnapshotRun::read(const io::ReadOptions& options) {
 }
 
 void SnapshotRun::keep_sample(std::int64_t count, std::uint64_t seed) {
-    const auto sum = [&](std::span<std::int64_t> numbers) {
-        if (ranks_ != nullptr) {
-            ranks_->communicator().all_reduce(numbers, Reduction::sum);
-        }
-    };
-    const std::uint64_t last = last_of_sample(snapshot.file_rows, rows_in_all(), count, seed, sum);
-    agreed([&] { keep_random_rows(snapshot, last, seed); });
+    io::keep_sample(snapshot, count, seed, ranks_ != nullptr ? &ranks_->communicator() : nullptr);
     if (ranks_ != nullptr) {
         shares_.emplace(*ranks_, snapshot);
     }

@@ -81,7 +81,7 @@ public:
     /// share.
     void read(const io::ReadOptions& options);
 
-    /// Keeps rows drawn at random from those of all ranks (subset.hpp).
+    /// Keeps rows drawn at random from those of all ranks (io::keep_sample).
     void keep_sample(std::int64_t count, std::uint64_t seed);
 
     /// Decides on the box, with its warnings.
