@@ -370,6 +370,13 @@ void stream_catalog_hdf5(const std::filesystem::path& path, const Catalog& colum
                                                              const Progress& progress = {},
                                                              Communicator* ranks = nullptr);
 
+/// Writes a snapshot as Tipsy binary (std: big-endian): gas, dark matter and stars are types 0, 1 and 4, in this order;
+/// points without types are dark matter. Positions and velocities keep their type, except float32 positions beside
+/// float64 velocities, which become float64. Absent velocities and masses are 0, and so is all that a snapshot lacks:
+/// softening, potential, density, temperature, metals, formation time. The format has no box, ids or units. Throws
+/// Error(invalid_argument) for other types or dimensions than 3, Error(too_large) for 2^31 particles or more.
+void write_tipsy(const std::filesystem::path& path, const Snapshot& snapshot);
+
 /// Writes Tipsy group files. write_grp: an ASCII count, then label plus one of each particle of the file (0 = in no
 /// group); throws Error(invalid_argument) for a label below -1. write_gtp: a Tipsy snapshot (std) with one star per
 /// group (mass, center, mean velocity, eps = largest radius); throws Error(invalid_argument) unless the groups have 3

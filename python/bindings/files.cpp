@@ -391,6 +391,14 @@ void bind_files(nb::module_& module) {
     module.def("snapshot_of", snapshot_of, nb::arg("catalog"), nb::arg("rows"), nb::arg("is_float64"),
                nb::arg("has_masses"), nb::arg("to_cgs").none(), nb::arg("ids").none());
     module.def(
+        "write_tipsy",
+        [](const nb::bytes& path, const Snapshot& snapshot) {
+            const std::string name = name_of(path);
+            const Unlocked unlocked;
+            io::write_tipsy(name, snapshot);
+        },
+        nb::arg("path"), nb::arg("snapshot"));
+    module.def(
         "write_gtp",
         [](const nb::bytes& path, const Catalog& catalog, double time) {
             const std::string name = name_of(path);

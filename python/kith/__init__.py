@@ -22,7 +22,7 @@ from kith._catalog import Catalog
 from kith._core import Box
 from kith._dbscan import dbscan
 from kith._devices import has_cuda, release_memory
-from kith._files import read, read_catalog, read_header, read_tipsy_array, write_catalog
+from kith._files import read, read_catalog, read_header, read_tipsy_array, write_catalog, write_tipsy
 from kith._fof import CatalogPart, b_of_overdensity, fof
 from kith._hierarchy import FofLadder, Hierarchy, fof_ladder, hierarchy
 from kith._kdtree import KdTreeOrder, kdtree_order
@@ -37,7 +37,7 @@ __version__ = _core.version
 __all__ = ["Box", "Canceled", "Catalog", "CatalogPart", "FofLadder", "Hierarchy", "KdTreeOrder", "KnnResult",
            "RadiusResult", "Snapshot", "SpanningTree", "Tree", "b_of_overdensity", "dbscan", "fof", "fof_ladder", "has_cuda",
            "hierarchy", "kdtree_order", "knn", "mst", "radius_count", "radius_search", "read", "read_catalog", "read_header",
-           "read_tipsy_array", "release_memory", "write_catalog"]
+           "read_tipsy_array", "release_memory", "write_catalog", "write_tipsy"]
 
 _ON_DEMAND = ("datasets", "jax", "mass_function", "mpi", "plot", "sklearn", "spatial")
 _MEANT = {"radius": "radius_search and radius_count", "KDTree": "Tree, and kith.spatial.KDTree with SciPy's methods",

@@ -157,6 +157,40 @@ def read_tipsy_array(path: Path, integers: bool | None = None) -> numpy.ndarray:
     return values
 
 
+def write_tipsy(path: Path, snapshot: Snapshot) -> None:
+    """Writes a snapshot as Tipsy binary (std: big-endian), such as a sample of a large one.
+
+    Parameters
+    ----------
+    path : str or path
+        Nothing is left there if writing fails.
+    snapshot : Snapshot
+        Of gas, dark matter and stars (types 0, 1 and 4), or without types, in 3 dimensions. Positions and velocities
+        keep their type; masses become float32. The format has no box, ids or units, and what a snapshot lacks is 0.
+
+    Raises
+    ------
+    ValueError
+        For particles of other types, and other dimensions.
+    OSError
+        If the file cannot be written.
+
+    Examples
+    --------
+    >>> import numpy, kith
+    >>> numpy.save("points.npy", numpy.random.default_rng(1).random((1000, 3)))
+    >>> kith.write_tipsy("sample.std", kith.read("points.npy", sample=100, seed=7))
+    >>> kith.read("sample.std").header
+    <kith.SnapshotHeader: Tipsy (std, big-endian), 100 of type 1, time 0.0>
+    """
+    if not isinstance(snapshot, Snapshot):
+        raise TypeError(f"snapshot is of type {type(snapshot).__name__}; it must be a kith.Snapshot")
+    name = _name_of(path)
+    if os.path.exists(name) and any(os.path.samefile(name, file) for file in snapshot.header.files):
+        raise ValueError(f"'{name}' is a file of the snapshot itself; name another")
+    _core.write_tipsy(os.fsencode(name), snapshot._core)
+
+
 def _from(least, number, what):
     number = _arrays.as_whole(number, what)
     if not least <= number < 2**63:

@@ -195,6 +195,20 @@ def test_samples(particles):
             kith.read(particles, **wrong)
 
 
+def test_tipsy_snapshots(particles, tmp_path):
+    sample = kith.read(particles, sample=50)
+    kith.write_tipsy(tmp_path / "sample.std", sample)
+    written = kith.read(tmp_path / "sample.std")
+    assert written.header.format.startswith("Tipsy") and written.header.counts[1] == 50
+    assert (written.positions == sample.positions).all() and not written.velocities.any()
+    with pytest.raises(ValueError, match="file of the snapshot itself"):
+        kith.write_tipsy(particles, sample)
+    numpy.save(tmp_path / "flat.npy", numpy.zeros((3, 2)))
+    with pytest.raises(ValueError, match="3 dimensions"):
+        kith.write_tipsy(tmp_path / "flat.std", kith.read(tmp_path / "flat.npy"))
+    assert not (tmp_path / "flat.std").exists()
+
+
 def test_tipsy_arrays(tmp_path):
     path = tmp_path / "snapshot.grp"
     path.write_text("4\n0\n3\n1\n0\n")

@@ -2,6 +2,7 @@
 
 import importlib.util
 import inspect
+import tempfile
 import warnings
 
 import numpy
@@ -18,6 +19,9 @@ LABELS, GROUPS = kith.fof(POINTS, 0.3, min_members=2, return_catalog=True)
 TREE = kith.Tree(POINTS)
 HIERARCHY = kith.hierarchy(POINTS)
 LADDER = HIERARCHY.ladder([0.1])
+with tempfile.TemporaryDirectory() as folder:
+    numpy.save(folder + "/points.npy", POINTS)
+    SNAPSHOT = kith.read(folder + "/points.npy")
 TREE_OF_SCIPY = kith.spatial.cKDTree(POINTS)
 COSMOLOGY = kith.datasets.Cosmology()
 
@@ -115,6 +119,8 @@ FUNCTIONS = {
                                                  "seed": [*WHOLE, -1]}),
     "read_header": (kith.read_header, {"path": "points.npy"}, {"path": PATHS, "columns": COLUMNS}),
     "read_tipsy_array": (kith.read_tipsy_array, {"path": "points.npy"}, {"path": PATHS, "integers": [flag for flag in FLAGS if flag is not None]}),
+    "write_tipsy": (kith.write_tipsy, {"path": "points.std", "snapshot": SNAPSHOT},
+                    {"path": PATHS, "snapshot": ["a", None, POINTS, STRANGE]}),
     "write_catalog": (kith.write_catalog, {"path": "groups.hdf5", "catalog": GROUPS},
                         {"path": [None, 5, STRANGE, "a\0b", "a.txt"], "catalog": ["a", None, LABELS],
                          "snapshot": ["a", POINTS, STRANGE], "ids": ["a", 5, STRANGE, POINTS[:, 0], [1]],

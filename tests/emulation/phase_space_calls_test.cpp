@@ -134,7 +134,8 @@ protected:
             const std::vector<double> lengths = interesting_lengths(set, named.box);
             const GivenPoints<T> points(context, set.view(), draw.integer(2) == 0);
             const GivenPoints<V> given(context, PointsView(velocities, 3), draw.integer(2) == 0);
-            for (const Engine engine : {Engine::tree, Engine::brute_force, Engine::kdtree}) {
+            const Engine other = draw.integer(2) == 0 ? Engine::brute_force : Engine::kdtree;
+            for (const Engine engine : {Engine::tree, other}) {
                 const double length = lengths[static_cast<std::size_t>(draw.integer(std::ssize(lengths)))];
                 const double psi =
                     std::vector<double>{0.05, 0.5, 2, infinity}[static_cast<std::size_t>(draw.integer(4))];

@@ -1,6 +1,9 @@
 // .grp and .gtp files.
 #include "io/files.hpp"
 
+#include <array>
+#include <numeric>
+
 using namespace kith;
 using namespace kith::test;
 
@@ -84,6 +87,94 @@ TEST(TipsyWriter, NoVelocitiesNoGroupsOtherDimensions) {
     expect_error(ErrorKind::invalid_argument, {"3 dimensions", "have 2"},
                  [&] { io::write_gtp(folder / "flat.gtp", flat, 1); });
     EXPECT_EQ(folder.entries(), 2U);
+}
+
+io::Snapshot snapshot_of_three(const std::vector<std::uint8_t>& types) {
+    io::Snapshot snapshot;
+    snapshot.header.time = 0.25;
+    snapshot.positions = {std::vector<float>{1, 2, 3, 4, 5, 6, 7, 8, 9}, 3};
+    snapshot.velocities = io::RealArray{std::vector<float>{-1, -2, -3, -4, -5, -6, -7, -8, -9}, 3};
+    snapshot.masses = io::RealArray{std::vector<double>{10, 11, 12}, 1};
+    snapshot.types = types;
+    return snapshot;
+}
+
+TEST(TipsySnapshot, BytesOfEachKind) {
+    const TemporaryFolder folder;
+    io::write_tipsy(folder / "a.std", snapshot_of_three({0, 1, 4}));
+    Bytes expected(std::endian::big);
+    expected.add(0.25).add(3).add(3).add(1).add(1).add(1).add(0);
+    for (int kind = 0; kind < 3; ++kind) {
+        const auto first = static_cast<float>(3 * kind + 1);
+        expected.add(static_cast<float>(10 + kind)).add(first).add(first + 1).add(first + 2);
+        expected.add(-first).add(-first - 1).add(-first - 2);
+        for (int left = kind == 0 ? 5 : kind == 1 ? 2 : 4; left > 0; --left) { // gas, dark matter, stars
+            expected.add(0.0F);
+        }
+    }
+    EXPECT_EQ(read_bytes(folder / "a.std"), expected.text());
+}
+
+TEST(TipsySnapshot, IsReadAsItWas) {
+    const TemporaryFolder folder;
+    for (const bool wide_positions : {false, true}) {
+        for (const bool wide_velocities : {false, true}) {
+            io::Snapshot written = snapshot_of_three({4, 0, 4}); // not in the order of Tipsy
+            if (wide_positions) {
+                written.positions.values = std::vector<double>{1.1, 2.2, 3.3, 4, 5, 6, 7, 8, 9};
+            }
+            if (wide_velocities) {
+                written.velocities->values = std::vector<double>{-1.1, -2, -3, -4, -5, -6, -7, -8, -9};
+            }
+            io::write_tipsy(folder / "a.std", written);
+            const io::Snapshot read =
+                io::read_snapshot(folder / "a.std", {.types = {io::TypeSelection::Kind::all, {}}});
+            EXPECT_EQ(read.header.counts, (std::array<std::int64_t, max_types>{1, 0, 0, 0, 2}));
+            EXPECT_TRUE(read.header.warnings.empty());
+            EXPECT_EQ(read.header.time, 0.25);
+            EXPECT_EQ(read.positions.dtype(), wide_positions || wide_velocities ? DType::float64 : DType::float32);
+            EXPECT_EQ(read.velocities->dtype(), written.velocities->dtype());
+            for (std::size_t row = 0; row < 3; ++row) {
+                const std::size_t from = std::array<std::size_t, 3>{1, 0, 2}[row];
+                EXPECT_EQ(at(*read.masses, row), at(*written.masses, from));
+                for (std::size_t axis = 0; axis < 3; ++axis) {
+                    EXPECT_EQ(at(read.positions, 3 * row + axis), at(written.positions, 3 * from + axis));
+                    EXPECT_EQ(at(*read.velocities, 3 * row + axis), at(*written.velocities, 3 * from + axis));
+                }
+            }
+        }
+    }
+}
+
+TEST(TipsySnapshot, ManyPointsWithoutTypesOrColumns) {
+    const TemporaryFolder folder;
+    io::Snapshot written;
+    std::vector<float> positions(3 * 40'000);
+    std::iota(positions.begin(), positions.end(), 0.0F);
+    written.positions = {positions, 3};
+    written.uniform_mass = 2;
+    io::write_tipsy(folder / "a.std", written);
+    const io::Snapshot read = io::read_snapshot(folder / "a.std");
+    EXPECT_EQ(read.header.counts[1], 40'000);
+    EXPECT_EQ(read.positions.values, written.positions.values);
+    EXPECT_EQ(at(*read.masses, 39'999), 2);
+    EXPECT_EQ(at(*read.velocities, 0), 0);
+    io::Snapshot none;
+    none.positions.columns = 3;
+    io::write_tipsy(folder / "none.std", none);
+    EXPECT_EQ(read_bytes(folder / "none.std").size(), 32U);
+}
+
+TEST(TipsySnapshot, RefusesWhatTheFormatLacks) {
+    const TemporaryFolder folder;
+    expect_error(ErrorKind::invalid_argument, {"row 2 is of type 5", "stars (4)"}, [&] {
+        io::write_tipsy(folder / "a.std", snapshot_of_three({0, 1, 5}));
+    });
+    io::Snapshot flat;
+    flat.positions = {std::vector<float>{1, 2}, 2};
+    expect_error(ErrorKind::invalid_argument, {"3 dimensions", "has 2"},
+                 [&] { io::write_tipsy(folder / "a.std", flat); });
+    EXPECT_EQ(folder.entries(), 0U);
 }
 
 } // namespace
