@@ -123,6 +123,13 @@ def test_in_phase_space():
             tree = kith.mst(POINTS, box=1, velocities=velocities, **space, **length)
             assert (tree.heights == found.linkage[:, 2]).all()
             assert 1 < expected.max() < 299
+    lengths = [0.075, 0.15, 0.3]  # psi is scaled as they are, here by powers of two
+    found = kith.hierarchy(POINTS, linking_length=0.15, box=1, velocities=velocities, psi=2.0)
+    ladder = found.ladder(lengths, min_members=2)
+    for level, psi in enumerate([1.0, 2.0, 4.0]):
+        expected = kith.fof(POINTS, lengths[level], box=1, velocities=velocities, psi=psi, min_members=2)
+        assert ladder.labels(level).tolist() == expected.tolist()
+    assert ladder.groups[0] > ladder.groups[1] > 1
     for wrong, says in (({"psi": 1.0, "b": 0.2}, "no velocities"),
                         ({"psi": -1.0, "b": 0.2, "velocities": velocities}, "psi.*-1")):
         with pytest.raises(ValueError, match=says):

@@ -33,14 +33,14 @@ struct ExpectedLevel {
     }
 };
 
-/// Of points, as fof() finds it at each length.
-void expect_ladder(const FofLadder& found, const PointsOrTree& points, const Box& box, std::int64_t min_members) {
+/// Each level has the groups that groups_at(its linking length) finds.
+template <class GroupsAt>
+void expect_levels(const FofLadder& found, std::int64_t min_members, const GroupsAt& groups_at) {
     std::vector<std::int32_t> before;
     for (std::size_t i = 0; i < found.levels().size(); ++i) {
         const FofLevel& level = found.levels()[i];
         SCOPED_TRACE("level " + std::to_string(i) + ", linking length " + std::to_string(level.linking_length));
-        const ExpectedLevel expected(fof(points, LinkingLength::absolute(level.linking_length), {.box = box}),
-                                     min_members);
+        const ExpectedLevel expected(groups_at(level.linking_length), min_members);
         EXPECT_EQ(level.groups, expected.groups.groups);
         EXPECT_EQ(level.sizes, expected.sizes);
         EXPECT_EQ(level.first_members, expected.first_members);
@@ -58,6 +58,12 @@ void expect_ladder(const FofLadder& found, const PointsOrTree& points, const Box
         before = labels;
     }
     EXPECT_TRUE(found.levels().back().parents.empty());
+}
+
+/// Of points, as fof() finds it at each length.
+void expect_ladder(const FofLadder& found, const PointsOrTree& points, const Box& box, std::int64_t min_members) {
+    expect_levels(found, min_members,
+                  [&](double length) { return fof(points, LinkingLength::absolute(length), {.box = box}); });
 }
 
 class Ladders : public testing::TestWithParam<Case> {};
@@ -112,6 +118,34 @@ TEST_F(LadderCalls, TakeRelativeLengthsAndTrees) {
         }
     }
     EXPECT_EQ(of_points.stages.back().name, "levels");
+}
+
+using LaddersInPhaseSpace = NeedsDimension<6>;
+
+// Psi is longer as much as the linking length is: here by powers of two, so that l / psi is the same number.
+TEST_F(LaddersInPhaseSpace, AreTheGroupsOfEveryLength) {
+    const std::vector<float> points = uniform_points<float>(400, 3, 0, 1, 21);
+    const std::vector<float> velocities = uniform_points<float>(400, 3, -300, 300, 22);
+    const PointsView view(points, 3);
+    const std::vector lengths{LinkingLength::relative(0.5), LinkingLength::relative(1), LinkingLength::relative(2)};
+    for (const Box& box : {Box{}, Box::periodic(1)}) {
+        for (const VelocityLength& psi : {VelocityLength::sigmas(0.5), VelocityLength::absolute(128)}) {
+            const PhaseSpaceAt at{{PointsView(velocities, 3), psi}, LinkingLength::relative(1)};
+            const SpanningTree tree = spanning_tree(view, {.box = box, .phase_space = at});
+            for (const std::int64_t min_members : {1, 3}) {
+                const FofLadder found = fof_ladder(tree, lengths, {.min_members = min_members});
+                expect_levels(found, min_members, [&](double length) {
+                    const double factor = length / found.levels()[1].linking_length;
+                    PhaseSpace scaled = at.phase_space;
+                    scaled.length = psi.is_relative() ? VelocityLength::sigmas(factor * psi.value())
+                                                      : VelocityLength::absolute(factor * psi.value());
+                    return fof(view, LinkingLength::absolute(length), {.box = box, .phase_space = scaled});
+                });
+                EXPECT_LT(found.levels()[2].groups, found.levels()[0].groups);
+                EXPECT_GT(found.levels()[1].groups, fof(view, lengths[1], {.box = box}).groups);
+            }
+        }
+    }
 }
 
 // So many points that several threads share every step.
