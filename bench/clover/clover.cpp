@@ -145,7 +145,8 @@ private:
     [[nodiscard]] Run by_flat_form(const std::string& method, Rows& rows) const {
         kith::detail::FlatShape shape;
         shape.hubs = std::stoll(method.substr(method.find(':') + 1));
-        shape.choice = method.starts_with("spread") ? kith::detail::HubChoice::spread : kith::detail::HubChoice::random;
+        shape.selection =
+            method.starts_with("spread") ? kith::HubSelection::kmeans_plus_plus : kith::HubSelection::random;
         shape.skips_by_box = !method.starts_with("flat-plain");
         Context context(execution);
         kith::detail::FlatCells<float> cells;
@@ -306,8 +307,8 @@ std::string json_of_work(const kith::detail::FlatCells<float>& cells, std::int64
 void count_work(const Settings& settings, const PointsFile& file) {
     kith::detail::FlatShape shape;
     shape.hubs = std::stoll(settings.at("work"));
-    shape.choice =
-        number(settings, "spread", 0) != 0 ? kith::detail::HubChoice::spread : kith::detail::HubChoice::random;
+    shape.selection =
+        number(settings, "spread", 0) != 0 ? kith::HubSelection::kmeans_plus_plus : kith::HubSelection::random;
     Context context(kith::cpu(static_cast<int>(number(settings, "threads", 1))));
     kith::detail::FlatCells<float> cells;
     context.stage("cells", [&] {

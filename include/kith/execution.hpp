@@ -33,14 +33,14 @@ public:
 };
 
 /// Search algorithm; the answer does not depend on it. A call with an engine that does not support it throws Error:
-/// unsupported; the table "Engines" in docs/api/cpp.md lists what each engine supports. A kith::Tree on a GPU is
-/// searched as a tree whatever the engine.
+/// unsupported; the table "Engines" in docs/api/cpp.md lists what each engine supports. A kith::Tree is an index of one
+/// engine; without one, an index is built for each call.
 enum class Engine : std::uint8_t {
-    automatic,   ///< brute force for few points or few queries, unless they are in a kith::Tree; otherwise the tree
-    tree,        ///< planes of boxes over z-ordered points; the index of kith::Tree
+    automatic,   ///< that of a kith::Tree; of points, brute force for few points or few queries, otherwise the tree
+    tree,        ///< planes of boxes over z-ordered points
     brute_force, ///< all pairs
-    kdtree,      ///< k-d tree, built for each call
-    clover,      ///< cells around random hubs and a graph of near cells (CLOVER), built for each call
+    kdtree,      ///< k-d tree
+    clover,      ///< cells around random hubs and a graph of near cells (CLOVER)
 };
 
 /// Names of the engines, in the order of Engine, as the program and Python use them.

@@ -1,5 +1,6 @@
-// The z-ordered plane tree: build once, query many times, from any thread.
+// An index of points: build once, query many times, from any thread.
 //
+// It is of one engine, by default the z-ordered plane tree, which answers all calls.
 // Points are sorted along the z-order curve; a plane partitions the sorted points into the largest Morton cells that
 // hold at most a given number of them; each coarser plane multiplies that number by the coarsening factor. Source:
 // jz-tree paper, section II (arXiv:2604.05885). Building takes O(N log N) time at worst, close to O(N) in practice.
@@ -11,9 +12,11 @@
 #include <kith/points.hpp>
 #include <kith/progress.hpp>
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -24,7 +27,7 @@ namespace detail {
 struct TreeData;
 }
 
-/// The shape of a tree. The defaults were measured (docs/decisions.md); answers do not depend on them.
+/// The shape of a tree of planes. The defaults were measured (docs/decisions.md); answers do not depend on them.
 /// On a GPU leaf_size and top_size are at most 32, and regularization is ignored.
 struct TreeShape {
     int leaf_size = 40;         ///< maximum points in a leaf, n_max of plane 0; 1 or more
@@ -32,12 +35,37 @@ struct TreeShape {
     int top_size = 256;         ///< coarsening stops at a plane with at most this many nodes; 1 or more
     double regularization = 50; ///< f_max of section II-D: no node's cell is larger than this times the mean cell of
                                 ///< the smallest nodes that hold 90 % of the points; 0 disables it
+
+    friend bool operator==(const TreeShape&, const TreeShape&) = default;
+};
+
+enum class CloverForm : std::uint8_t {
+    hierarchical, ///< hubs on several levels, and edges between near cells; the form of calls on points
+    flat,         ///< as published: one level of hubs, and edges between all cells
+};
+enum class HubSelection : std::uint8_t { random, kmeans_plus_plus };
+
+/// Their names, in order, as the program and Python use them.
+inline constexpr std::array<std::string_view, 2> clover_form_names{"hierarchical", "flat"};
+inline constexpr std::array<std::string_view, 2> hub_selection_names{"random", "kmeans++"};
+
+/// Options of Engine::clover. Answers do not depend on them. Source: CLOVER (ICS 2025), sections 3 and 4.2.3.
+struct CloverOptions {
+    CloverForm form = CloverForm::hierarchical;
+    std::int64_t hubs = 1024; ///< of the flat form, 1 or more; no more are taken than there are points. The table of
+                              ///< edges needs 8 bytes for each pair of cells, 256 MiB at most
+    HubSelection hub_selection = HubSelection::random; ///< of the flat form
+    std::uint64_t seed = 0x6B697468;                   ///< of the random hubs
+
+    friend bool operator==(const CloverOptions&, const CloverOptions&) = default;
 };
 
 struct TreeOptions {
     Box box = {};
-    TreeShape shape = {};
-    Execution execution = {}; ///< the tree stays on this device and is searched there
+    Engine engine = Engine::tree; ///< automatic is the tree; on a GPU there is no other
+    TreeShape shape = {};         ///< of Engine::tree
+    CloverOptions clover = {};    ///< of Engine::clover
+    Execution execution = {};     ///< the index stays on this device and is searched there
 };
 
 /// Boxes of the nodes of a plane, row-major nodes x d: the least and the greatest coordinates of their points.
@@ -48,14 +76,16 @@ struct NodeBoxes {
 };
 
 /// An immutable index over a copy of the points. Copying is cheap: copies share the index. A move is a copy: a tree
-/// that was moved from is the same tree, and still usable. Queries are thread-safe.
+/// that was moved from is the same tree, and still usable. Queries are thread-safe. A call takes the engine of the
+/// index; it throws Error: unsupported if that engine does not support it (execution.hpp), and invalid_argument if its
+/// options name another engine.
 /// Device work that reads the tree must complete before its last copy is destroyed.
 class Tree {
 public:
-    /// Sorts and splits the points; the view is not kept. Throws Error: invalid_points (NaN, infinity, extent over
+    /// Copies and arranges the points; the view is not kept. Throws Error: invalid_points (NaN, infinity, extent over
     /// twice the period; the text names the first such point), invalid_argument (box of another dimension, negative
-    /// period, invalid shape), too_large (more than 2^31 - 1 points), unsupported (dimension or CUDA not built),
-    /// out_of_memory, device, canceled.
+    /// period, invalid shape or hubs, options of another engine), too_large (more than 2^31 - 1 points), unsupported
+    /// (dimension or CUDA not built, an engine on a GPU other than the tree), out_of_memory, device, canceled.
     explicit Tree(const PointsView& points, const TreeOptions& options = {});
     Tree(const Tree&) = default;
     Tree& operator=(const Tree&) = default;
@@ -64,6 +94,9 @@ public:
     [[nodiscard]] std::int64_t size() const;
     [[nodiscard]] int dimension() const;
     [[nodiscard]] DType dtype() const noexcept;
+
+    /// Engine that answers, never automatic.
+    [[nodiscard]] Engine engine() const noexcept;
 
     /// Device that owns the tree.
     [[nodiscard]] Device device() const noexcept;
@@ -77,6 +110,15 @@ public:
     /// The shape passed to the constructor.
     [[nodiscard]] const TreeShape& shape() const noexcept;
 
+    /// Copies of the points in the order given: coordinates wrapped into the box, row-major, in the units of the
+    /// points. Numbers below 2^-173 of the largest coordinate (2^-1053 in float64) may lose digits, in the scale in
+    /// which kith computes (docs/semantics.md, Numbers). Throws Error: invalid_argument (T is not dtype()), unsupported
+    /// (an index on a GPU).
+    template <Coordinate T>
+    [[nodiscard]] std::vector<T> points() const;
+
+    // What follows is of Engine::tree; an index of another engine throws Error: unsupported.
+
     /// Original index of each point, in z-order: size() numbers in memory of the tree's device. Valid as long as any
     /// copy of the tree.
     [[nodiscard]] std::span<const std::int32_t> order() const;
@@ -89,16 +131,14 @@ public:
     /// plane_count() - 1).
     [[nodiscard]] std::span<const std::int32_t> plane(int index) const;
 
-    /// Copies of the points and of a plane's boxes, in z-order: coordinates wrapped into the box, row-major, in the
-    /// units of the points. Numbers below 2^-173 of the largest coordinate (2^-1053 in float64) may lose digits, in the
-    /// scale in which kith computes (docs/semantics.md, Numbers). Throw Error: invalid_argument (T is not dtype(), a
-    /// plane that does not exist), unsupported (a tree on a GPU).
+    /// The same copies in z-order, and those of a plane's boxes. Throw as points(), and invalid_argument (a plane that
+    /// does not exist).
     template <Coordinate T>
     [[nodiscard]] std::vector<T> sorted_points() const;
     template <Coordinate T>
     [[nodiscard]] NodeBoxes<T> node_boxes(int plane) const;
 
-    /// Cost of building.
+    /// Cost of building, of any engine.
     [[nodiscard]] const StageReports& stages() const noexcept;
 
     /// Internal.
@@ -109,8 +149,8 @@ private:
     std::shared_ptr<const detail::TreeData> data_;
 };
 
-/// What a call searches or groups: points, in anything that a PointsView can view, or a tree of them, which has its own
-/// box. A view: what is passed must outlive the call.
+/// What a call searches or groups: points, in anything that a PointsView can view, or an index of them, which has its
+/// own box and engine. A view: what is passed must outlive the call.
 class PointsOrTree {
 public:
     PointsOrTree(const Tree& tree) : tree_(&tree) {} // NOLINT(google-explicit-constructor)

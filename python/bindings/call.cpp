@@ -8,6 +8,7 @@
 
 #include <nanobind/stl/string.h>
 
+#include <algorithm>
 #include <atomic>
 #include <charconv>
 #include <chrono>
@@ -184,26 +185,22 @@ CallOptions call_options(nb::handle device, nb::handle threads, nb::object progr
     return options;
 }
 
-namespace {
-
-Engine engine_of(const std::string& name) {
-    const std::optional<Engine> engine = engine_named(name);
-    if (!engine) {
-        std::string names;
-        for (const std::string_view each : engine_names) {
-            names += (names.empty() ? "'" : ", '") + std::string(each) + "'";
-        }
-        throw Error(ErrorKind::invalid_argument, "engine is '" + name + "'; it must be one of " + names);
+std::size_t position_of(const std::string& name, const char* what, std::span<const std::string_view> names) {
+    const auto found = std::find(names.begin(), names.end(), name);
+    if (found != names.end()) {
+        return static_cast<std::size_t>(found - names.begin());
     }
-    return *engine;
+    std::string list;
+    for (const std::string_view each : names) {
+        list += (list.empty() ? "'" : ", '") + std::string(each) + "'";
+    }
+    throw Error(ErrorKind::invalid_argument, std::string(what) + " is '" + name + "'; it must be one of " + list);
 }
-
-} // namespace
 
 Call::Call(const nb::object& source, nb::handle box_or_periods, nb::handle device_or_none, nb::handle thread_count,
            nb::object progress_or_none, const std::string& engine_name, nb::object ranks_or_none)
     : CallOptions(call_options(device_or_none, thread_count, std::move(progress_or_none))), box(box_of(box_or_periods)),
-      engine(engine_of(engine_name)) {
+      engine(static_cast<Engine>(position_of(engine_name, "engine", engine_names))) {
     if (nb::isinstance<Tree>(source)) {
         tree_ = nb::cast<const Tree&>(source);
     } else if (nb::try_cast(source, array_)) {

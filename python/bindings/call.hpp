@@ -16,10 +16,13 @@
 
 #include <nanobind/nanobind.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 
 namespace kith::python {
@@ -66,6 +69,10 @@ private:
 };
 
 [[nodiscard]] std::optional<PointsView> queries_of(const std::optional<InputArray>& queries);
+
+/// The position of a name in a list of them. Throws invalid_argument for another one, as the value of `what`.
+[[nodiscard]] std::size_t position_of(const std::string& name, const char* what,
+                                      std::span<const std::string_view> names);
 
 /// Runs `work`, which must not use Python, over the ranks of the call if it has any. `size` estimates the numbers in
 /// the result: small calls are brief. Throws the exception of the work, of a signal handler or of the progress function.

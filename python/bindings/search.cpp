@@ -10,6 +10,7 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -137,10 +138,21 @@ void bind_search(nb::module_& module) {
     nb::class_<Tree>(module, "Tree")
         .def(
             "__init__",
-            [](Tree* self, const Call& call, std::optional<int> leaf_size) {
+            [](Tree* self, const Call& call, std::optional<int> leaf_size, const std::optional<std::string>& form,
+               std::optional<std::int64_t> hubs, const std::optional<std::string>& hub_selection,
+               std::optional<std::uint64_t> seed) {
                 const PointsView points = call.points().points();
-                TreeOptions options{.box = call.box};
+                TreeOptions options{.box = call.box, .engine = call.engine};
                 options.shape.leaf_size = leaf_size.value_or(options.shape.leaf_size);
+                options.clover.hubs = hubs.value_or(options.clover.hubs);
+                options.clover.seed = seed.value_or(options.clover.seed);
+                if (form) {
+                    options.clover.form = static_cast<CloverForm>(position_of(*form, "clover", clover_form_names));
+                }
+                if (hub_selection) {
+                    options.clover.hub_selection =
+                        static_cast<HubSelection>(position_of(*hub_selection, "hub_selection", hub_selection_names));
+                }
                 std::optional<Tree> tree;
                 run(call, points.count(), [&](const Execution& execution) {
                     options.execution = execution;
@@ -148,7 +160,8 @@ void bind_search(nb::module_& module) {
                 });
                 new (self) Tree(std::move(*tree));
             },
-            nb::arg("call"), nb::arg("leaf_size").none())
+            nb::arg("call"), nb::arg("leaf_size").none(), nb::arg("clover") = nb::none(), nb::arg("hubs") = nb::none(),
+            nb::arg("hub_selection") = nb::none(), nb::arg("seed") = nb::none())
         .def_prop_ro("size", &Tree::size)
         .def_prop_ro("dimension", &Tree::dimension)
         .def_prop_ro("is_float64", [](const Tree& tree) { return tree.dtype() == DType::float64; })
@@ -159,7 +172,12 @@ void bind_search(nb::module_& module) {
                          const Tree& tree = nb::cast<const Tree&>(self);
                          return positions_view(tree.order(), tree.device(), self);
                      })
-        .def_prop_ro("leaf_size", [](const Tree& tree) { return tree.shape().leaf_size; })
+        .def_prop_ro("engine", [](const Tree& tree) { return name_of(tree.engine()); })
+        .def_prop_ro("points",
+                     [](const Tree& tree) {
+                         return tree.dtype() == DType::float64 ? rows_of(tree.points<double>(), tree.dimension())
+                                                               : rows_of(tree.points<float>(), tree.dimension());
+                     })
         .def_prop_ro("sorted_points",
                      [](const Tree& tree) {
                          return tree.dtype() == DType::float64 ? rows_of(tree.sorted_points<double>(), tree.dimension())

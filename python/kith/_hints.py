@@ -22,7 +22,7 @@ _PHASE_SPACE_BY = {"fof": "kith.fof(points, linking_length, psi=..., velocities=
 _OF_TREE = {"query_ball_point": "radius_search(r, queries)", "query_ball_tree": "radius_search(r, queries)",
             "query_pairs": "radius_search(r, exclude_self=True)", "count_neighbors": "radius_count(r, queries)",
             "sparse_distance_matrix": "radius_search(r, queries)", "n": "len(tree)", "m": "dimension",
-            "data": "sorted_points, in the order of `order`"}
+            "data": "points"}
 
 
 def attribute_error_of_tree(tree, name):

@@ -46,7 +46,7 @@ def knn(points: AnyArray, k: int, queries: AnyArray | None = None, *, box: BoxLi
         Only neighbors within this distance, inclusive.
     engine : "auto", "tree", "brute", "kdtree" or "clover"
         The search algorithm; the answer does not depend on it. "kdtree" builds a k-d tree for each call, "clover" cells
-        around random hubs; on a GPU a kept tree is searched as a tree.
+        around random hubs; a `kith.Tree` has an engine of its own.
     device : str, optional
         "cpu", "cuda" or "cuda:1". By default where the points are.
     threads : int, optional

@@ -23,13 +23,27 @@ class Tree:
     ----------
     points, box, device, threads, progress
         As for `kith.knn`. The points are copied.
+    engine : "auto", "tree", "brute", "kdtree" or "clover"
+        The search algorithm that the index is for; answers do not depend on it. "auto" is "tree": planes of boxes, the only
+        ones on a GPU, and the only ones that answer every call. "brute" keeps the points alone, "kdtree" a k-d tree,
+        "clover" cells around random hubs. A call that the engine does not support raises NotImplementedError, one with
+        another engine than "auto" and this one ValueError.
     leaf_size : int, optional
-        Most points in a leaf. Answers do not depend on it.
+        Most points in a leaf of engine "tree".
+    clover : "hierarchical" or "flat", optional
+        Form of engine "clover": hubs on several levels, the default, or as published: one level of hubs, and edges between
+        all cells.
+    hubs : int, optional
+        Hubs of the flat form; 1024 by default. No more are taken than there are points.
+    hub_selection : "random" or "kmeans++", optional
+        How the flat form selects hubs among the points; "random" by default.
+    seed : int, optional
+        Of the random hubs of engine "clover", 0 or more.
 
     Notes
     -----
-    A tree cannot change: copies are the same tree. A tree in host memory is pickled as its points, and built anew on the
-    CPU from the pickle; its results are then NumPy's.
+    A tree cannot change: copies are the same tree. A tree in host memory is pickled as its points and options, and built
+    anew on the CPU from the pickle; its results are then NumPy's.
 
     Examples
     --------
@@ -43,13 +57,22 @@ class Tree:
     """
 
     @takes_own_names
-    def __init__(self, points: AnyArray, box: BoxLike = None, *, leaf_size: int | None = None,
-                 device: str | None = None, threads: int | None = None, progress: ProgressLike = False) -> None:
+    def __init__(self, points: AnyArray, box: BoxLike = None, *, engine: str = "auto", leaf_size: int | None = None,
+                 clover: str | None = None, hubs: int | None = None, hub_selection: str | None = None,
+                 seed: int | None = None, device: str | None = None, threads: int | None = None,
+                 progress: ProgressLike = False) -> None:
         if isinstance(points, Tree):
             raise TypeError("points is a kith.Tree; it must be an array")
         source, = normalize_arguments(points, box)
-        leaf_size = None if leaf_size is None else max(-1, min(_arrays.as_whole(leaf_size, "leaf_size"), 2**31 - 1))
-        self._core = _core.Tree(source.call(device, threads, progress), leaf_size)
+        call = source.call(device, threads, progress, engine)
+        self._options = {"leaf_size": _as_count(leaf_size, "leaf_size"), "clover": _as_name(clover, "clover"),
+                         "hubs": _as_count(hubs, "hubs"), "hub_selection": _as_name(hub_selection, "hub_selection"),
+                         "seed": _as_seed(seed)}
+        for name, value in self._options.items():
+            engines = ("auto", "tree") if name == "leaf_size" else ("clover",)
+            if value is not None and engine not in engines:
+                raise ValueError(f"{name} is an option of engine={engines[-1]!r}, but engine is {engine!r}; leave it out")
+        self._core = _core.Tree(call, *self._options.values())
         self._source = source._replace(core=self._core, box=None, like=_arrays.prototype_of(source.core))
 
     if not TYPE_CHECKING:  # checkers would take any name
@@ -57,9 +80,8 @@ class Tree:
             raise attribute_error_of_tree(self, name)
 
     def __reduce__(self):
-        points = self.sorted_points
-        points[self.order] = points.copy()
-        return _rebuilt, (points, self._source.unit, self.box, self._core.leaf_size, self._source.length_name)
+        options = {"engine": self.engine, **self._options}
+        return _rebuilt, (self.points, self._source.unit, self.box, options, self._source.length_name)
 
     def __copy__(self) -> Tree:
         return self
@@ -71,8 +93,9 @@ class Tree:
         return self._core.size
 
     def __repr__(self) -> str:
+        engine = "" if self.engine == "tree" else f", engine {self.engine!r}"
         return (f"<kith.Tree of {len(self)} points in {self.dimension} dimensions, {self.dtype}, on "
-                f"{self._core.device}>")
+                f"{self._core.device}{engine}>")
 
     @property
     def dimension(self) -> int:
@@ -85,13 +108,26 @@ class Tree:
         return numpy.dtype(numpy.float64 if self._core.is_float64 else numpy.float32)
 
     @property
+    def engine(self) -> str:
+        """The engine that answers: "tree", "brute", "kdtree" or "clover"."""
+        return self._core.engine
+
+    @property
     def box(self) -> _core.Box:
         """The box, with every origin resolved."""
         return self._core.box
 
     @property
+    def points(self) -> numpy.ndarray:
+        """A copy of the points in the order given, shape (n, d), wrapped into the box; plain numbers.
+
+        Coordinates below 2**-173 of the largest one (2**-1053 in float64) may lose digits.
+        """
+        return self._core.points
+
+    @property
     def order(self) -> Any:
-        """Index of each point along the z-order curve, which the tree sorts by.
+        """Index of each point along the z-order curve, which engine "tree" sorts by.
 
         A view that cannot be written to; of a tree on a GPU, an object that CuPy and PyTorch take by DLPack.
         """
@@ -99,14 +135,11 @@ class Tree:
 
     @property
     def sorted_points(self) -> numpy.ndarray:
-        """A copy of the points along the z-order curve, shape (n, d), wrapped into the box; plain numbers.
-
-        Coordinates below 2**-173 of the largest one (2**-1053 in float64) may lose digits.
-        """
+        """The same along the z-order curve, of engine "tree"."""
         return self._core.sorted_points
 
     def planes(self) -> list:
-        """Planes from the leaves up: for each, the first sorted position of every node, and the number of points."""
+        """Planes of engine "tree" from the leaves up: for each, the first sorted position of every node, and the number of points."""
         return [self._core.plane(index) for index in range(self._core.plane_count)]
 
     @takes_own_names
@@ -169,8 +202,26 @@ class Tree:
         return _spanning_tree.mst(self, engine=engine, threads=threads, progress=progress)
 
 
-def _rebuilt(points, unit, box, leaf_size, length_name=None):
-    """A tree that was pickled."""
-    tree = Tree(points, box, leaf_size=leaf_size)
+def _as_count(value, name):
+    """None, or a whole number; one beyond the core's limits becomes the limit."""
+    return None if value is None else max(-1, min(_arrays.as_whole(value, name), 2**31 - 1))
+
+
+def _as_name(value, name):
+    """None, or a name, which the core checks."""
+    if value is not None and not isinstance(value, str):
+        raise TypeError(f"{name} is {value!r}; it must be a name, or None")
+    return value
+
+
+def _as_seed(seed):
+    if seed is not None and not 0 <= (seed := _arrays.as_whole(seed, "seed")) < 2**64:
+        raise ValueError(f"seed is {seed}; it must be 0 or more and below 2**64")
+    return seed
+
+
+def _rebuilt(points, unit, box, options, length_name=None):
+    """A tree that was pickled; older pickles have a leaf size for the options."""
+    tree = Tree(points, box, **(options if isinstance(options, dict) else {"leaf_size": options}))
     tree._source = tree._source._replace(unit=unit, length_name=length_name)
     return tree

@@ -66,7 +66,7 @@ def test_few_queries_of_a_tree(count, engine):
     radii = numpy.resize([0.25, 0, numpy.inf], count)
     expected = brute_force(POINTS, queries, radii)
     told = []
-    tree = kith.Tree(POINTS)
+    tree = kith.Tree(POINTS, engine=engine)
     check(tree.radius_search(radii, queries, engine=engine), expected)
     check(tree.radius_search(radii, queries, engine=engine, threads=1, sort="index"), expected, by_index=True)
     counts = tree.radius_count(radii, queries, engine=engine, progress=lambda stage, fraction: told.append(fraction))

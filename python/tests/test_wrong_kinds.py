@@ -70,6 +70,8 @@ PARTICLES = {"velocities": ["a", 5, STRANGE, POINTS[:5], POINTS[:, 0]], "masses"
 BALL = {"p": [1, "a", STRANGE], "eps": [*NUMBERS, -1]}
 WORKERS = ["a", 2.5, [], STRANGE, 0]
 RADII_OF_SCIPY = ["a", {}, STRANGE, ["a"], numpy.nan]
+CLOVER = {"clover": ["a", 5, STRANGE, []], "hubs": OPTIONAL_WHOLE, "hub_selection": ["a", 5, STRANGE, []],
+          "seed": [*OPTIONAL_WHOLE, -1]}
 OTHERS = [None, "a", POINTS, TREE, kith.spatial.cKDTree(POINTS[:, :2].copy())]
 OUTPUT_TYPES = [None, "list", STRANGE, ["dict"]]
 GENERATOR = {"count": WHOLE + [-1], "dimension": WHOLE + [0], "seed": WHOLE + [-1], "dtype": DTYPES}
@@ -93,7 +95,7 @@ FUNCTIONS = {
     "Tree.hierarchy": (TREE.hierarchy, {}, ALONE),
     "Tree.fof_ladder": (TREE.fof_ladder, {"linking_lengths": [0.1]}, {**RUNGS, **ALONE}),
     "Tree": (kith.Tree, {"points": POINTS}, {"points": [*ARRAYS, None, [1.0, 2.0]], "box": BOXES,
-                                             "leaf_size": [*OPTIONAL_WHOLE, 0], **CALL}),
+                                             "leaf_size": [*OPTIONAL_WHOLE, 0], "engine": ENGINES, **CLOVER, **CALL}),
     "kdtree_order": (kith.kdtree_order, {"points": POINTS}, {"points": [*ARRAYS, None, [1.0, 2.0], TREE],
                                                              "split": [None, 5, "a", STRANGE, ["widest"]], **CALL}),
     "Tree.query": (TREE.query, {"k": 2}, {**SEARCH, "threads": CALL["threads"], "progress": CALL["progress"]}),

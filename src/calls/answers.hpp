@@ -18,6 +18,7 @@
 
 namespace kith::detail {
 
+/// An index is a kith::Tree.
 enum class Task : std::uint8_t {
     neighbors,
     neighbor_visits,
@@ -27,14 +28,16 @@ enum class Task : std::uint8_t {
     clusters,
     spanning_tree,
     spanning_tree_in_phase_space,
+    index,
 };
 
 /// Names of the tasks, in the order of Task.
-inline constexpr std::array<std::string_view, 8> task_names{
+inline constexpr std::array<std::string_view, 9> task_names{
     "k nearest neighbors",   "visitors of k nearest neighbors",
     "radius search",         "friends-of-friends",
     "groups in phase space", "DBSCAN",
     "the spanning tree",     "the spanning tree in phase space",
+    "a kept index",
 };
 
 /// Where a call runs: a stream is that of an asynchronous call on a GPU.
@@ -76,6 +79,10 @@ inline constexpr EngineRow engine_table[] = {
     {Task::spanning_tree, Engine::brute_force, {true, false, false, false}},
     {Task::spanning_tree_in_phase_space, Engine::tree, {true, true, false, false}},
     {Task::spanning_tree_in_phase_space, Engine::brute_force, {true, false, false, false}},
+    {Task::index, Engine::tree, {true, true, false, false}},
+    {Task::index, Engine::brute_force, {true, false, false, false}},
+    {Task::index, Engine::kdtree, {true, false, false, false}},
+    {Task::index, Engine::clover, {true, false, false, false}},
 };
 
 /// Whether the engine supports such calls there. Engine::automatic does where the tree does.

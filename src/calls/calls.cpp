@@ -59,6 +59,21 @@ void check_phase_space_for(const PhaseSpace& phase_space, const PointsOrTree& po
     }
 }
 
+/// Of a call on points, or on an index, which has an engine of its own.
+void check_engine(Engine wanted, const PointsOrTree& points, Task task, Where where) {
+    detail::check_engine(wanted, task, where);
+    if (points.tree() == nullptr || where == Where::ranks) { // which refuse an index of any engine
+        return;
+    }
+    const Engine kept = points.tree()->engine();
+    if (wanted != Engine::automatic && wanted != kept) {
+        throw error(ErrorKind::invalid_argument, "the engine '", name_of(wanted), "' was asked for, but the index of ",
+                    "the points is of the engine '", name_of(kept), "'; leave the engine out, or build a Tree of '",
+                    name_of(wanted), "'");
+    }
+    detail::check_engine(kept, task, where);
+}
+
 } // namespace
 
 void check_points(const PointsOrTree& points, const Box& box, const Execution& execution, Where where) {
@@ -97,7 +112,7 @@ void check_points(const PointsOrTree& points, const Box& box, const Execution& e
 
 void check(const KnnCall& call, Where where) {
     const KnnOptions& options = call.options;
-    check_engine(options.engine, call.task(), where);
+    check_engine(options.engine, call.points, call.task(), where);
     check_request(call.k, options, call.queries != nullptr);
     check_points(call.points, options.box, options.execution, where);
     if (call.queries != nullptr) {
@@ -110,7 +125,7 @@ void check(const KnnCall& call, Where where) {
 
 std::int64_t check(const RadiusCall& call, Where where) {
     const RadiusOptions& options = call.options;
-    check_engine(options.engine, Task::radius, where);
+    check_engine(options.engine, call.points, Task::radius, where);
     check_points(call.points, options.box, options.execution, where);
     if (call.queries != nullptr) {
         check_queries(*call.queries, call.points, options.execution, where);
@@ -125,7 +140,7 @@ std::int64_t check(const RadiusCall& call, Where where) {
 
 void check(const FofCall& call, Where where) {
     const FofOptions& options = call.options;
-    check_engine(options.engine, call.task(), where);
+    check_engine(options.engine, call.points, call.task(), where);
     check_length(call.length);
     check_points(call.points, options.box, options.execution, where);
     if (options.phase_space) {
@@ -134,7 +149,7 @@ void check(const FofCall& call, Where where) {
 }
 
 void check(const DbscanCall& call, Where where) {
-    check_engine(call.options.engine, Task::clusters, where);
+    check_engine(call.options.engine, call.points, Task::clusters, where);
     if (!(call.eps >= 0) || std::isinf(call.eps)) {
         throw error(ErrorKind::invalid_argument, of_value(call.eps), "eps is ", call.eps,
                     "; it must be a finite number, 0 or more");
@@ -148,7 +163,7 @@ void check(const DbscanCall& call, Where where) {
 
 void check(const SpanningTreeCall& call, Where where) {
     const SpanningTreeOptions& options = call.options;
-    check_engine(options.engine, call.task(), where);
+    check_engine(options.engine, call.points, call.task(), where);
     check_points(call.points, options.box, options.execution, where);
     if (options.phase_space) {
         check_length(options.phase_space->linking_length);

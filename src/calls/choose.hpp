@@ -16,14 +16,18 @@ struct CallSize {
     std::int64_t points = 0;
     std::int64_t queries = 0; ///< of a self-search and of groups: the points
     bool separate_queries = false;
-    std::int64_t k = 0;      ///< neighbors of a query; 0 where their number is not known
-    bool keeps_tree = false; ///< the points are those of a tree that was built before
+    std::int64_t k = 0;              ///< neighbors of a query; 0 where their number is not known
+    Engine kept = Engine::automatic; ///< of an index of the points that was built before
     Where where = Where::cpu;
 };
 
 inline CallSize size_of(const PointsOrTree& points, const PointsView* queries, std::int64_t k, Where where) {
     const std::int64_t count = points.count();
-    return {count, queries != nullptr ? queries->count() : count, queries != nullptr, k, points.tree() != nullptr,
+    return {count,
+            queries != nullptr ? queries->count() : count,
+            queries != nullptr,
+            k,
+            points.tree() != nullptr ? points.tree()->engine() : Engine::automatic,
             where};
 }
 
@@ -44,22 +48,25 @@ constexpr bool are_few_pairs(const CallSize& size) {
                                              static_cast<double>(max_queries) * (points + to_start));
 }
 
-/// The engine that the caller wants, or else the faster one, for a call that check_engine() passes. Over ranks, and for
-/// a tree that is kept on a GPU, that is the tree. The other rules are measured. On the CPU (notebook/performance.md)
+/// The engine of a kept index, or that the caller wants, or else the faster one, for a call that check_engine() passes.
+/// Over ranks that is the tree. The other rules are measured. On the CPU (notebook/performance.md)
 /// comparing all pairs beats building a tree for few points and few queries. On a GPU, an H200 (docs/benchmarks.md),
 /// the kernels of a tree take as long as comparing 7e7 pairs, however few its points.
 inline Engine choose(Task task, Engine wanted, const CallSize& size) {
     constexpr std::int64_t max_pairs_on_gpu = 70'000'000;
     constexpr std::int64_t max_points_to_connect = 512;
     constexpr std::int64_t max_points_to_cluster = 192; // a tree takes dense nodes whole
-    if (size.where == Where::ranks || (size.keeps_tree && size.where != Where::cpu)) {
+    if (size.where == Where::ranks) {
         return Engine::tree;
+    }
+    if (size.kept != Engine::automatic) {
+        return size.kept;
     }
     if (wanted != Engine::automatic) {
         return wanted;
     }
     const auto brute_force_pays = [&] {
-        if (size.keeps_tree || !answers(Engine::brute_force, task, size.where)) {
+        if (!answers(Engine::brute_force, task, size.where)) {
             return false;
         }
         if (size.where != Where::cpu) {

@@ -7,11 +7,11 @@
 #include "engines/brute_force/device_entry.hpp"
 #include "engines/clover/device_entry.hpp"
 #include "engines/kdtree/device_entry.hpp"
+#include "engines/kept_index.hpp"
 #include "halos/dispersion.hpp"
 #include "mst/edges.hpp"
 #include "support/context.hpp"
 #include "tree/device_entry.hpp"
-#include "tree/plane_tree.hpp"
 
 #include <string>
 

@@ -10,12 +10,12 @@
 #include "calls/calls.hpp"
 #include "calls/choose.hpp"
 #include "calls/this_thread.hpp"
+#include "engines/kept_index.hpp"
 #include "neighbors/point_radius.hpp"
 #include "neighbors/radius.hpp"
 #include "support/allocation_errors.hpp"
 #include "support/denormals.hpp"
 #include "support/dimension.hpp"
-#include "tree/plane_tree.hpp"
 
 #include <cstdint>
 #include <numeric>
@@ -28,7 +28,7 @@ template <Coordinate T>
 class FewRows {
 public:
     FewRows(const RadiusCall& call, std::int64_t smallest)
-        : call_(call), tree_(call.points.tree()->data().template as<T>()),
+        : call_(call), tree_(call.points.tree()->data().template as<T>().tree),
           is_refused_(smallest >= 0 && tree_.points.frame.is_unresolved(call.radii[smallest])) {}
 
     /// Returns false if the general path has to answer or to refuse the call.
@@ -81,8 +81,7 @@ template <class Function>
 bool answered_by_this_thread(const RadiusCall& call, std::int64_t smallest, const Function& function) {
     const RadiusOptions& options = call.options;
     if (!can_run_on_this_thread(call.points, call.queries, options.execution) ||
-        !are_few_rows(call.row_count(), options.execution.threads) ||
-        choose(Task::radius, options.engine, {.keeps_tree = true}) != Engine::tree) {
+        !are_few_rows(call.row_count(), options.execution.threads) || call.points.tree()->engine() != Engine::tree) {
         return false;
     }
     return with_dtype(call.points.dtype(), [&]<Coordinate T>(T) {

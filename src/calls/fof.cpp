@@ -40,8 +40,7 @@ void link(Context& context, const FofCall& call, std::span<std::int32_t> labels,
                        [&] { return points.largest(context); });
     }
     if (result.engine == Engine::kdtree && call.points.count() > 0) {
-        BucketTree<T> tree;
-        context.stage("tree", [&] { tree = points.kdtree(context); });
+        const BucketTree<T>& tree = points.kdtree(context);
         context.stage("link", [&] { label_by_range_queries(context, tree, labels, result); });
         return;
     }

@@ -45,11 +45,11 @@ void search(Context& context, const KnnCall& call, Engine engine, WorkingPoints<
             const std::optional<NormalizedPoints<T>>& queries, RowSink<T>& sink) {
     const KnnRequest<T> request = make_request(sources.frame(), call.k, call.options);
     const bool is_empty = call.row_count() == 0 || call.points.count() == 0;
-    const auto index = sources.index(context, is_empty ? Engine::brute_force : engine, sink.spare());
+    const Index<T>& index = sources.index(context, is_empty ? Engine::brute_force : engine, sink.spare());
     if (queries) {
-        index->search_queries(context, *queries, request, sink);
+        index.search_queries(context, *queries, request, sink);
     } else {
-        context.stage("search", [&] { index->search(context, index->points(), request, sink); });
+        context.stage("search", [&] { index.search(context, index.points(), request, sink); });
     }
 }
 
@@ -86,7 +86,7 @@ bool is_for_this_thread(const KnnCall& call, Engine engine) {
 template <Coordinate T>
 bool search_few(const KnnCall& call) {
     const DenormalGuard guard;
-    const PlaneTree<T>& tree = call.points.tree()->data().template as<T>();
+    const PlaneTree<T>& tree = call.points.tree()->data().template as<T>().tree;
     const KnnRequest<T> request = make_request(tree.points.frame, call.k, call.options);
     tell(call.options.execution, 0);
     const bool is_done = with_allocation_errors("the search", [&] {

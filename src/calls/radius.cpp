@@ -20,7 +20,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
@@ -58,7 +57,7 @@ public:
         }
         require_resolved_radii(call.radii, smallest, frame(), call.queries == nullptr,
                                [&] { return points_.largest(context); });
-        index_ = points_.index(context, engine_);
+        index_ = &points_.index(context, engine_);
         sources_ = index_->view();
         receivers_ = queries ? arranged_.emplace(index_->arrange(context, *queries)).view() : sources_;
         context.run([&] { radii_ = ReceiverRadii<T>(context, call.radii, receivers_, frame()); });
@@ -118,7 +117,7 @@ private:
     Engine engine_;
     WorkingPoints<T> points_;
     bool may_be_unresolved_ = false; ///< some row
-    std::unique_ptr<const Index<T>> index_;
+    const Index<T>* index_ = nullptr;
     std::optional<PlaneTree<T>> arranged_; ///< separate queries
     TreeView<T> receivers_;
     TreeView<T> sources_;

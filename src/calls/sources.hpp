@@ -4,7 +4,8 @@
 #include <kith/fof.hpp>
 #include <kith/tree.hpp>
 
-#include "engines/kdtree/bucket_tree.hpp"
+#include "engines/kdtree/index.hpp"
+#include "engines/kept_index.hpp"
 #include "engines/tree_index.hpp"
 #include "groups/linking_length.hpp"
 #include "groups/velocity_length.hpp"
@@ -26,7 +27,7 @@
 
 namespace kith::detail {
 
-/// The points in working coordinates: a kept tree's, or the caller's, which are normalized at once, and sorted into a
+/// The points in working coordinates: a kept index's, or the caller's, which are normalized at once, and sorted into a
 /// tree or gathered when that is needed.
 template <Coordinate T>
 class WorkingPoints {
@@ -53,20 +54,20 @@ public:
     }
 
     [[nodiscard]] const Frame<T>& frame() const {
-        return kept_ != nullptr  ? kept_->points.frame
+        return kept_ != nullptr  ? kept_->points().frame
                : in_phase_space_ ? in_phase_space_->positions.frame
                                  : normalized_->frame;
     }
 
-    /// The points as given, those of a kept tree perhaps wrapped.
+    /// The points as given, those of a kept index perhaps wrapped.
     [[nodiscard]] PointsView as_given(Context& context) {
         if (kept_ == nullptr) {
             return normalized_->view;
         }
         if (!frame().has_tiny) { // then scaling has lost nothing
-            context.run([&] { unscaled_ = unscaled_rows(frame(), kept_->points.view()); });
+            context.run([&] { unscaled_ = unscaled_rows(frame(), kept_->points().view(), given_.count()); });
         }
-        return {frame().has_tiny ? kept_->as_given : unscaled_, frame().dimension};
+        return {frame().has_tiny ? kept_->tree.as_given : unscaled_, frame().dimension};
     }
     [[nodiscard]] LargestCoordinate largest(Context& context) {
         const PointsView given = as_given(context);
@@ -79,53 +80,65 @@ public:
             return nullptr;
         }
         if (kept_ != nullptr) {
-            return kept_;
+            return &kept_->tree;
         }
         return &built_.emplace(in_phase_space_ ? build_plane_tree(context, *in_phase_space_)
                                                : build_plane_tree<T>(context, *normalized_, {}, spare));
     }
-    /// The index of an engine. Runs stages; only brute force takes no points.
-    [[nodiscard]] std::unique_ptr<const Index<T>> index(Context& context, Engine engine,
-                                                        const DonatedMemory& spare = {}) {
+    /// The index of an engine: a kept one's own, or brute force, which alone takes no points. Runs stages.
+    [[nodiscard]] const Index<T>& index(Context& context, Engine engine, const DonatedMemory& spare = {}) {
+        if (kept_ != nullptr && kept_->index && engine != Engine::brute_force) {
+            return *kept_->index;
+        }
         if (engine != Engine::tree) {
-            return build_index(context, engine, unsorted());
+            index_ = build_index(context, engine, unsorted());
+        } else {
+            index_ = std::make_unique<TreeIndex<T>>(*planes(context, engine, spare),
+                                                    kept_ != nullptr ? given_.tree()->shape() : TreeShape{});
         }
-        return std::make_unique<TreeIndex<T>>(*planes(context, engine, spare),
-                                              kept_ != nullptr ? given_.tree()->shape() : TreeShape{});
+        return *index_;
     }
-    /// A k-d tree of the positions, in phase space too; of one point or more. Runs inside a stage.
-    [[nodiscard]] BucketTree<T> kdtree(Context& context) const {
-        if (!in_phase_space_) {
-            return build_bucket_tree(context, unsorted(), frame().dimension);
+    /// A k-d tree of the positions, in phase space too; of one point or more: a kept index's own, or one that the stage
+    /// "tree" builds.
+    const BucketTree<T>& kdtree(Context& context) {
+        if (kept_ != nullptr && given_.tree()->engine() == Engine::kdtree) {
+            return static_cast<const KdTreeIndex<T>&>(*kept_->index).tree();
         }
-        const NormalizedPoints<T>& positions = in_phase_space_->positions;
-        BucketTree<T> tree =
-            build_bucket_tree(context, UnsortedPoints<T>{nullptr, &positions}, positions.view.dimension());
-        in_phase_space_->add_velocities(tree.points);
-        return tree;
+        context.stage("tree", [&] {
+            if (in_phase_space_) {
+                const NormalizedPoints<T>& positions = in_phase_space_->positions;
+                kdtree_ = build_bucket_tree(context, UnsortedPoints<T>{nullptr, &positions}, positions.view.dimension());
+                in_phase_space_->add_velocities(kdtree_->points);
+            } else {
+                kdtree_ = build_bucket_tree(context, unsorted(), frame().dimension);
+            }
+        });
+        return *kdtree_;
     }
-    /// In any order: the kept tree's, or gathered now. Runs inside a stage.
+    /// In any order: the kept index's, or gathered now. Runs inside a stage.
     const PointSet<T>& in_any_order(Context& context) {
-        return kept_ != nullptr ? kept_->points
+        return kept_ != nullptr ? kept_->points()
                                 : gathered_.emplace(in_phase_space_ ? gather_points(context, *in_phase_space_)
                                                                     : gather_points(context, *normalized_));
     }
 
 private:
     [[nodiscard]] UnsortedPoints<T> unsorted() const {
-        return kept_ != nullptr ? UnsortedPoints<T>{&kept_->points}
+        return kept_ != nullptr ? UnsortedPoints<T>{&kept_->points()}
                : gathered_      ? UnsortedPoints<T>{&*gathered_}
                                 : UnsortedPoints<T>{nullptr, &*normalized_};
     }
 
     const PointsOrTree& given_;
     const Box& box_;
-    const PlaneTree<T>* kept_;
+    const KeptIndex<T>* kept_;
     std::optional<NormalizedPoints<T>> normalized_;
     std::optional<PhaseSpacePoints<T>> in_phase_space_;
     std::optional<PlaneTree<T>> built_;
+    std::optional<BucketTree<T>> kdtree_;
     std::optional<PointSet<T>> gathered_;
-    std::vector<T> unscaled_; ///< row-major, those of a kept tree
+    std::unique_ptr<const Index<T>> index_; ///< may refer to those above
+    std::vector<T> unscaled_;               ///< row-major, those of a kept index
 };
 
 } // namespace kith::detail

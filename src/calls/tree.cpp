@@ -1,16 +1,16 @@
-// kith::Tree: checks, then builds.
+// kith::Tree: checks, then builds the index of its engine.
 #include <kith/error.hpp>
 #include <kith/tree.hpp>
 
 #include "calls/calls.hpp"
 #include "calls/device_calls.hpp"
+#include "engines/kept_index.hpp"
 #include "points/as_given.hpp"
 #include "points/frame.hpp"
 #include "support/context.hpp"
 #include "support/dimension.hpp"
 #include "support/message.hpp"
 #include "support/number_types.hpp"
-#include "tree/plane_tree.hpp"
 
 #include <utility>
 #include <vector>
@@ -35,6 +35,37 @@ void check(const TreeShape& shape) {
     }
 }
 
+/// Options of one engine mean nothing to another. Returns the engine, which is not automatic.
+Engine checked_engine(const TreeOptions& options, std::int64_t points) {
+    const Engine engine = options.engine == Engine::automatic ? Engine::tree : options.engine;
+    detail::check_engine(engine, detail::Task::index, detail::where_of(options.execution));
+    check(options.shape);
+    if (engine != Engine::tree && options.shape != TreeShape{}) {
+        throw detail::error(ErrorKind::invalid_argument, "a shape of planes was given for an index of the engine '",
+                            name_of(engine), "', which has none; leave the shape out");
+    }
+    if (engine == Engine::clover) {
+        detail::check_clover(options.clover, points);
+    } else if (options.clover != CloverOptions{}) {
+        throw detail::error(ErrorKind::invalid_argument, "options of the engine 'clover' were given for an index of '",
+                            name_of(engine), "'; leave them out");
+    }
+    return engine;
+}
+
+void require_planes(const detail::TreeData& data) {
+    if (data.engine != Engine::tree) {
+        throw detail::error(ErrorKind::unsupported, "the index is of the engine '", name_of(data.engine),
+                            "', which has no planes and no z-order; build a Tree of the engine 'tree'");
+    }
+}
+
+/// Calls function(tree) with the tree of planes in memory of the host.
+template <class Function>
+auto visit_planes(const detail::TreeData& data, const Function& function) {
+    return std::visit([&](const auto& kept) { return function(kept.tree); }, data.kept);
+}
+
 void require_plane(const Tree& tree, int index) {
     if (index < 0 || index >= tree.plane_count()) {
         throw detail::error(ErrorKind::invalid_argument, detail::of_value(index), "plane ", index,
@@ -43,7 +74,7 @@ void require_plane(const Tree& tree, int index) {
 }
 
 template <Coordinate T>
-const detail::PlaneTree<T>& tree_on_host(const Tree& tree) {
+const detail::KeptIndex<T>& kept_on_host(const Tree& tree) {
     if (tree.device().kind != DeviceKind::cpu) {
         throw Error(ErrorKind::unsupported,
                     "the tree is in the memory of a GPU; build it on the CPU to read its points");
@@ -72,9 +103,11 @@ std::vector<T> in_units(const detail::Frame<T>& frame, std::int64_t rows, const 
 } // namespace
 
 Tree::Tree(const PointsView& points, const TreeOptions& options) {
-    check(options.shape);
-    detail::check_points(points, options.box, options.execution, detail::where_of(options.execution));
     auto data = std::make_shared<detail::TreeData>();
+    data->engine = checked_engine(options, points.count());
+    detail::check_points(points, options.box, options.execution, detail::where_of(options.execution));
+    data->size = points.count();
+    data->dimension = points.dimension();
     data->dtype = points.dtype();
     data->shape = options.shape;
     data->device = options.execution.device;
@@ -92,28 +125,37 @@ Tree::Tree(const PointsView& points, const TreeOptions& options) {
         context.run([&] { normalized = detail::normalize_sources<T>(points, options.box); });
         data->box = detail::resolved_box(normalized.frame);
         data->wrapped_points = normalized.frame.outside;
-        detail::PlaneTree<T> tree = detail::build_plane_tree<T>(context, normalized, options.shape);
-        if (normalized.has_tiny) {
-            tree.as_given = detail::packed<T>(points);
+        detail::KeptIndex<T> kept;
+        if (data->engine == Engine::tree) {
+            kept.tree = detail::build_plane_tree<T>(context, normalized, options.shape);
+        } else if (data->engine == Engine::brute_force || data->size == 0) {
+            context.stage("gather", [&] { kept.tree.points = detail::gather_points(context, normalized); });
+        } else {
+            kept.index = detail::build_index<T>(context, data->engine, {nullptr, &normalized}, options.clover);
         }
-        data->tree = std::move(tree);
+        if (normalized.has_tiny) {
+            kept.tree.as_given = detail::packed<T>(points);
+        }
+        data->kept = std::move(kept);
     });
     data->stages = context.take_stages();
     data_ = std::move(data);
 }
 
 std::int64_t Tree::size() const {
-    return data_->on_device ? data_->on_device->size
-                            : std::visit([](const auto& tree) { return tree.points.count; }, data_->tree);
+    return data_->size;
 }
 
 int Tree::dimension() const {
-    return data_->on_device ? data_->on_device->dimension
-                            : std::visit([](const auto& tree) { return tree.points.dimension(); }, data_->tree);
+    return data_->dimension;
 }
 
 DType Tree::dtype() const noexcept {
     return data_->dtype;
+}
+
+Engine Tree::engine() const noexcept {
+    return data_->engine;
 }
 
 Device Tree::device() const noexcept {
@@ -132,33 +174,43 @@ const TreeShape& Tree::shape() const noexcept {
     return data_->shape;
 }
 
+template <Coordinate T>
+std::vector<T> Tree::points() const {
+    const detail::PointSet<T>& points = kept_on_host<T>(*this).points();
+    return detail::unscaled_rows(points.frame, points.view(), size());
+}
+
 std::span<const std::int32_t> Tree::order() const {
+    require_planes(*data_);
     return data_->on_device ? data_->on_device->order
-                            : std::visit([](const auto& tree) { return tree.points.indices.span(); }, data_->tree);
+                            : visit_planes(*data_, [](const auto& tree) { return tree.points.indices.span(); });
 }
 
 int Tree::plane_count() const {
-    return data_->on_device
-               ? static_cast<int>(data_->on_device->planes.size())
-               : std::visit([](const auto& tree) { return static_cast<int>(tree.planes.size()); }, data_->tree);
+    require_planes(*data_);
+    return static_cast<int>(data_->on_device
+                                ? data_->on_device->planes.size()
+                                : visit_planes(*data_, [](const auto& tree) { return tree.planes.size(); }));
 }
 
 std::span<const std::int32_t> Tree::plane(int index) const {
     require_plane(*this, index);
     return data_->on_device
                ? data_->on_device->planes[index]
-               : std::visit([index](const auto& tree) { return tree.planes[index].first_point.span(); }, data_->tree);
+               : visit_planes(*data_, [index](const auto& tree) { return tree.planes[index].first_point.span(); });
 }
 
 template <Coordinate T>
 std::vector<T> Tree::sorted_points() const {
-    const detail::PointSet<T>& points = tree_on_host<T>(*this).points;
+    require_planes(*data_);
+    const detail::PointSet<T>& points = kept_on_host<T>(*this).tree.points;
     return in_units<T>(points.frame, points.count, [&](int axis) { return points.axis(axis); });
 }
 
 template <Coordinate T>
 NodeBoxes<T> Tree::node_boxes(int index) const {
-    const detail::PlaneTree<T>& tree = tree_on_host<T>(*this);
+    require_planes(*data_);
+    const detail::PlaneTree<T>& tree = kept_on_host<T>(*this).tree;
     require_plane(*this, index);
     const detail::Plane<T>& plane = tree.planes[index];
     const detail::Frame<T>& frame = tree.points.frame;
@@ -166,6 +218,8 @@ NodeBoxes<T> Tree::node_boxes(int index) const {
             in_units<T>(frame, plane.nodes, [&](int axis) { return plane.upper(axis); })};
 }
 
+template std::vector<float> Tree::points() const;
+template std::vector<double> Tree::points() const;
 template std::vector<float> Tree::sorted_points() const;
 template std::vector<double> Tree::sorted_points() const;
 template NodeBoxes<float> Tree::node_boxes(int) const;

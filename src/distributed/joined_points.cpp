@@ -44,10 +44,12 @@ JoinedPoints join_points(Context& context, const SharedPoints<T>& shared, GhostP
         tree.as_given = std::move(rows);
     }
     auto data = std::make_shared<TreeData>();
+    data->size = tree.points.count;
+    data->dimension = frame.dimension;
     data->dtype = dtype_of<T>;
     data->box = resolved_box(frame);
     data->wrapped_points = frame.outside;
-    data->tree = std::move(tree);
+    data->kept = KeptIndex<T>{std::move(tree), nullptr};
     joined.tree.emplace(std::move(data));
     return joined;
 }

@@ -6,8 +6,8 @@
 
 #include "distributed/ghost_points.hpp"
 #include "distributed/shared_frame.hpp"
+#include "engines/kept_index.hpp"
 #include "points/as_given.hpp"
-#include "tree/plane_tree.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -49,9 +49,9 @@ struct JoinedPoints {
     /// equal.
     template <Coordinate T>
     [[nodiscard]] std::vector<T> as_given() const {
-        const PlaneTree<T>& plane_tree = tree->data().template as<T>();
+        const PlaneTree<T>& plane_tree = tree->data().template as<T>().tree;
         const Frame<T>& frame = plane_tree.points.frame;
-        return frame.has_tiny ? plane_tree.as_given : unscaled_rows(frame, plane_tree.points.view());
+        return frame.has_tiny ? plane_tree.as_given : unscaled_rows(frame, plane_tree.points.view(), tree->size());
     }
 };
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <kith/execution.hpp>
+#include <kith/tree.hpp>
 
 #include "neighbors/radius.hpp"
 #include "neighbors/search.hpp"
@@ -12,6 +13,7 @@
 #include "support/context.hpp"
 #include "tree/plane_tree.hpp"
 
+#include <cstdint>
 #include <memory>
 
 namespace kith::detail {
@@ -45,9 +47,13 @@ public:
     virtual void search(Context& context, const RadiusJob<T>& job) const = 0;
 };
 
-/// Runs stages of the context. The index refers to the points, which must outlive it. Only brute force takes no points.
-/// The engine is not Engine::tree.
+/// Runs stages of the context. Brute force refers to the points of a set, which must outlive the index; others copy
+/// them. Only brute force takes no points. The engine is not Engine::tree.
 template <Coordinate T>
-std::unique_ptr<const Index<T>> build_index(Context& context, Engine engine, const UnsortedPoints<T>& points);
+std::unique_ptr<const Index<T>> build_index(Context& context, Engine engine, const UnsortedPoints<T>& points,
+                                            const CloverOptions& clover = {});
+
+/// Throws invalid_argument for options that no index of so many points can have.
+void check_clover(const CloverOptions& options, std::int64_t points);
 
 } // namespace kith::detail

@@ -30,14 +30,17 @@ std::vector<T> packed(const PointsView& view) {
 }
 
 /// The points of a working copy in memory of the host, in raw units and in the order of their indices, row-major. Those
-/// of periodic axes are wrapped; otherwise they are what was given if no coordinate is tiny.
+/// of periodic axes are wrapped; otherwise they are what was given if no coordinate is tiny. `count`: how many they
+/// are, where some positions of the copy are no points, but of index -1.
 template <Coordinate T>
-std::vector<T> unscaled_rows(const Frame<T>& frame, const PointSetView<T>& points) {
+std::vector<T> unscaled_rows(const Frame<T>& frame, const PointSetView<T>& points, std::int64_t count) {
     const PowerOfTwo<T> scale(-frame.exponent);
-    std::vector<T> rows(static_cast<std::size_t>(points.count) * frame.dimension);
+    std::vector<T> rows(static_cast<std::size_t>(count) * frame.dimension);
     for (int axis = 0; axis < frame.dimension; ++axis) {
         for (std::int32_t i = 0; i < points.count; ++i) {
-            rows[static_cast<std::size_t>(points.indices[i]) * frame.dimension + axis] = scale(points.axis(axis)[i]);
+            if (const std::int32_t index = points.indices[i]; index >= 0) {
+                rows[static_cast<std::size_t>(index) * frame.dimension + axis] = scale(points.axis(axis)[i]);
+            }
         }
     }
     return rows;

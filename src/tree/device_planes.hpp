@@ -39,7 +39,8 @@ std::vector<T> given_rows(DeviceContext& context, const DevicePlaneTree<T>& tree
     const std::vector<T> coordinates = context.to_host(points.coordinates.data(), points.coordinates.size());
     const std::vector<std::int32_t> indices = context.to_host(points.indices.data(), points.count);
     return unscaled_rows<T>(
-        points.frame, {coordinates.data(), points.stride, static_cast<std::int32_t>(points.count), indices.data()});
+        points.frame, {coordinates.data(), points.stride, static_cast<std::int32_t>(points.count), indices.data()},
+        points.count);
 }
 
 /// Room for the nodes of a plane.

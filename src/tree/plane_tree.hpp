@@ -11,11 +11,7 @@
 #include "points/point_set.hpp"
 #include "support/context.hpp"
 #include "support/donated_memory.hpp"
-#include "tree/device_handle.hpp"
 #include "tree/view.hpp"
-
-#include <optional>
-#include <variant>
 
 namespace kith::detail {
 
@@ -42,23 +38,5 @@ PlaneTree<T> build_plane_tree(Context& context, const NormalizedPoints<T>& point
 /// The same over points of phase space: in the order of their positions, with boxes of all coordinates.
 template <Coordinate T>
 PlaneTree<T> build_plane_tree(Context& context, const PhaseSpacePoints<T>& points, const TreeShape& shape = {});
-
-/// The type-erased contents of kith::Tree.
-struct TreeData {
-    std::variant<PlaneTree<float>, PlaneTree<double>> tree;
-    std::optional<DeviceTreeHandle> on_device; ///< instead, if the tree is a GPU's
-    Device device;
-    Device given_on; ///< where the points were
-    DType dtype = DType::float32;
-    Box box;
-    std::int64_t wrapped_points = 0;
-    TreeShape shape;
-    StageReports stages;
-
-    template <Coordinate T>
-    [[nodiscard]] const PlaneTree<T>& as() const {
-        return std::get<PlaneTree<T>>(tree);
-    }
-};
 
 } // namespace kith::detail

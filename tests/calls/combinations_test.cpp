@@ -29,7 +29,7 @@ struct Given {
     std::vector<float> points = uniform_points<float>(600, 3, 0, 1, 1);
     std::vector<float> velocities = uniform_points<float>(600, 3, 0, 1, 2);
     PointsView view{points, 3};
-    Tree tree{view, {.execution = cpu(1)}};
+    [[nodiscard]] Tree index(Engine engine) const { return Tree(view, {.engine = engine, .execution = cpu(1)}); }
     SpanningTree spanning{spanning_tree(view, {.execution = cpu(1)})};
     LinkingLength length = LinkingLength::absolute(0.1);
     PhaseSpace phase_space{PointsView(velocities, 3), VelocityLength::absolute(0.5)};
@@ -106,31 +106,34 @@ std::vector<Call> calls_on(Given& given) {
              const std::vector<LinkingLength> lengths = {given.length};
              (void)fof_ladder(given.spanning, lengths, {.engine = engine, .execution = execution});
          }},
-        {"Tree", std::nullopt, true,
-         [&](Engine, const Execution& execution) { (void)Tree(points, {.execution = execution}); }},
+        {"Tree", Task::index, true,
+         [&](Engine engine, const Execution& execution) {
+             (void)Tree(points, {.engine = engine, .execution = execution});
+         }},
         {"knn of a tree", Task::neighbors, false, // which is on the CPU
          [&](Engine engine, const Execution& execution) {
-             (void)knn(given.tree, 3, {.engine = engine, .execution = execution});
+             (void)knn(given.index(engine), 3, {.engine = engine, .execution = execution});
          }},
         {"radius_search of a tree", Task::radius, false,
          [&](Engine engine, const Execution& execution) {
-             (void)radius_search(given.tree, 0.1, {.engine = engine, .execution = execution});
+             (void)radius_search(given.index(engine), 0.1, {.engine = engine, .execution = execution});
          }},
         {"radius_visit of a tree", Task::radius, false,
          [&](Engine engine, const Execution& execution) {
-             (void)radius_visit([](const auto&) {}, given.tree, 0.1, {.engine = engine, .execution = execution});
+             (void)radius_visit([](const auto&) {}, given.index(engine), 0.1,
+                                {.engine = engine, .execution = execution});
          }},
         {"dbscan of a tree", Task::clusters, false,
          [&](Engine engine, const Execution& execution) {
-             (void)dbscan(given.tree, 0.1, 5, {.engine = engine, .execution = execution});
+             (void)dbscan(given.index(engine), 0.1, 5, {.engine = engine, .execution = execution});
          }},
         {"spanning_tree of a tree", Task::spanning_tree, false,
          [&](Engine engine, const Execution& execution) {
-             (void)spanning_tree(given.tree, {.engine = engine, .execution = execution});
+             (void)spanning_tree(given.index(engine), {.engine = engine, .execution = execution});
          }},
         {"fof of a tree", Task::groups, false,
          [&](Engine engine, const Execution& execution) {
-             (void)fof(given.tree, given.length, {.engine = engine, .execution = execution});
+             (void)fof(given.index(engine), given.length, {.engine = engine, .execution = execution});
          }},
         {"kdtree_order", std::nullopt, true,
          [&](Engine, const Execution& execution) { (void)kdtree_order(points, kdtree::Split::widest, execution); }},

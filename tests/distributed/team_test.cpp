@@ -163,8 +163,10 @@ std::vector<Function> functions() {
                     std::vector<std::int32_t> labels(static_cast<std::size_t>(share.mine.count()));
                     dbscan_into(labels, {}, share.mine, length, 3, {.execution = execution});
                 }),
-        refused("Tree",
-                [](const Share& share, const Execution& execution) { Tree(share.mine, {.execution = execution}); }),
+        {"Tree", Task::index,
+         [](const Share& share, Engine engine, const Execution& execution, int) {
+             return Tree(share.mine, {.engine = engine, .execution = execution}).size() == share.mine.count();
+         }},
         refused("knn of a tree",
                 [](const Share& share, const Execution& execution) {
                     (void)knn(Tree(share.mine), 1, {.execution = execution});

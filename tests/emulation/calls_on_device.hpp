@@ -6,8 +6,8 @@
 
 #include "calls/device_calls.hpp"
 
+#include "engines/kept_index.hpp"
 #include "support/cases.hpp"
-#include "tree/plane_tree.hpp"
 
 #include <kith/dbscan.hpp>
 #include <kith/tree.hpp>

@@ -75,6 +75,8 @@ protected:
             }
             return detail::check(detail::SpanningTreeCall{points, options}, where);
         }
+        case Task::index:
+            return detail::check_engine(engine, task, where);
         }
     }
 
@@ -135,6 +137,13 @@ protected:
             return std::ranges::equal(
                 detail::on_gpu().spanning_tree(view_, {.execution = execution_, .phase_space = at}, engine).edges(),
                 spanning_tree(view_, {.execution = cpu(1), .phase_space = at}).edges());
+        }
+        case Task::index: {
+            const Tree tree = tree_on_device(view_, {});
+            const Tree on_host(view_, {.engine = engine, .execution = cpu(1)});
+            bool is_equal = false;
+            emulation::touch([&] { is_equal = std::ranges::equal(tree.order(), on_host.order()); });
+            return is_equal;
         }
         }
         return false;

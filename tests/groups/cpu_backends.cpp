@@ -1,4 +1,4 @@
-// The CPU's ways to find groups: every engine, in a kept tree and among points.
+// The CPU's ways to find groups: every engine, in a kept index and among points.
 #include "groups/conformance.hpp"
 
 #include <kith/kith.hpp>
@@ -13,7 +13,8 @@ FofBackend backend_of(Engine engine) {
                 options.execution = cpu(std::vector<int>{1, 2, 7}[static_cast<std::size_t>(draw.integer(3))]);
                 const FofResult found = [&] {
                     if (draw.integer(2) == 0) {
-                        return fof(Tree(request.points, {.box = request.box}), request.length, options);
+                        return fof(Tree(request.points, {.box = request.box, .engine = engine}), request.length,
+                                   options);
                     }
                     options.box = request.box;
                     return fof(request.points, request.length, options);

@@ -1,4 +1,4 @@
-// The CPU's ways to find clusters: every engine, in kept trees of many shapes and among points.
+// The CPU's ways to find clusters: every engine, in kept indices, with planes of many shapes, and among points.
 #include "groups/dbscan_conformance.hpp"
 #include "support/engines.hpp"
 
@@ -22,7 +22,7 @@ DbscanBackend backend_of(Engine engine) {
                     if (draw.integer(2) == 0) {
                         return dbscan(request.points, request.eps, request.min_samples, options);
                     }
-                    const Tree tree(request.points, {.box = options.box, .shape = shape});
+                    const Tree tree(request.points, index_options(engine, options.box, shape));
                     options.box = {};
                     return dbscan(tree, request.eps, request.min_samples, options);
                 }();

@@ -129,12 +129,12 @@ TEST_F(DbscanProperties, OfAHundredThousandCoincidentPoints) {
 }
 
 TEST_F(DbscanProperties, RefuseWhatMeansNothing) {
-    const Tree tree(view_);
     const auto refused = [](const std::vector<std::string>& parts, const auto& call) {
         EXPECT_TRUE(is_refused(ErrorKind::invalid_argument, parts, call));
     };
     for (const Engine engine : engines) {
         const DbscanOptions options{.engine = engine};
+        const Tree tree(view_, {.engine = engine});
         refused({"eps", "-0.5"}, [&] { (void)dbscan(tree, -0.5, 5, options); });
         refused({"eps", "nan"}, [&] { (void)dbscan(view_, nan, 5, options); });
         refused({"eps", "inf", "finite"}, [&] { (void)dbscan(view_, infinity, 5, options); });
@@ -145,7 +145,7 @@ TEST_F(DbscanProperties, RefuseWhatMeansNothing) {
         refused({"eps is 1000", "coordinate 1 of point 7", "-1e+37"},
                 [&] { (void)dbscan(PointsView(far, 3), 1e3, 5, options); });
     }
-    refused({"a tree has its own"}, [&] { (void)dbscan(tree, 1, 5, {.box = Box::periodic(1)}); });
+    refused({"a tree has its own"}, [&] { (void)dbscan(Tree(view_), 1, 5, {.box = Box::periodic(1)}); });
     std::vector<std::int32_t> labels(static_cast<std::size_t>(view_.count()));
     std::vector<std::uint8_t> flags(labels.size() - 1);
     refused({"is_core", std::to_string(flags.size())}, [&] { dbscan_into(labels, flags, view_, 1, 5); });

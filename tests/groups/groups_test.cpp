@@ -120,7 +120,7 @@ TEST_F(Groups, KnowTheirBox) {
         EXPECT_EQ(found.box.origin(0), 5);
         EXPECT_EQ(found.box.origin(1), -0.5);
         EXPECT_EQ(found.box, tree.box());
-        EXPECT_EQ(fof(tree, length, {.engine = engine}).box, tree.box());
+        EXPECT_EQ(fof(Tree(view, {.box = options.box, .engine = engine}), length).box, tree.box());
         EXPECT_EQ(fof_into(labels, view, length, options).box, tree.box());
     }
 }
@@ -128,9 +128,9 @@ TEST_F(Groups, KnowTheirBox) {
 TEST_F(Groups, OfTheCallersLabelsAreTheSame) {
     PointSet<float> set = point_set<float>("clustered", 3);
     set.coordinates.insert(set.coordinates.end(), {50, 50, 50}); // a single point
-    const Tree tree(set.view());
     const auto length = LinkingLength::absolute(0.02);
     for (const Engine engine : engines) {
+        const Tree tree(set.view(), {.engine = engine});
         const FofResult expected = fof(set.view(), length, {.engine = engine});
         EXPECT_EQ(expected.groups, static_cast<std::int64_t>(expected.sizes.size()));
         EXPECT_EQ(expected.sizes.back(), 1);

@@ -18,8 +18,8 @@ protected:
     std::vector<float> points = uniform_points<float>(30, 3, 0, 1, 151);
 
     testing::AssertionResult refuses(LinkingLength length, const std::vector<std::string>& parts) {
-        const Tree tree{PointsView(points, 3)};
         for (const Engine engine : fof_engines()) {
+            const Tree tree(PointsView(points, 3), {.engine = engine});
             const auto kept =
                 is_refused(ErrorKind::invalid_argument, parts, [&] { (void)fof(tree, length, {.engine = engine}); });
             const auto direct = is_refused(ErrorKind::invalid_argument, parts,

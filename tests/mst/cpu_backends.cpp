@@ -1,4 +1,4 @@
-// The CPU's ways to find the spanning tree: every engine, of points and of kept trees of several shapes.
+// The CPU's ways to find the spanning tree: every engine, of points and of kept indices, with planes of several shapes.
 #include "mst/conformance.hpp"
 #include "support/engines.hpp"
 
@@ -21,10 +21,10 @@ SpanningTreeBackend of_points_by(Engine engine) {
             }};
 }
 
-SpanningTreeBackend of_a_kept_tree_by(Engine engine) {
-    return {"kept tree, " + name_of(engine), [engine](const SpanningTreeRequest& request, Random& draw) {
+SpanningTreeBackend of_a_kept_index_by(Engine engine) {
+    return {"kept index, " + name_of(engine), [engine](const SpanningTreeRequest& request, Random& draw) {
                 const TreeShape shape{.leaf_size = drawn(draw, {1, 5, 40}), .top_size = drawn(draw, {1, 256})};
-                const Tree tree(request.points, {.box = request.box, .shape = shape});
+                const Tree tree(request.points, index_options(engine, request.box, shape));
                 return spanning_tree(tree, {.engine = engine, .execution = cpu(drawn(draw, {1, 2, 7}))});
             }};
 }
@@ -35,7 +35,7 @@ std::vector<SpanningTreeBackend> spanning_tree_backends() {
     std::vector<SpanningTreeBackend> backends;
     for (const Engine engine : engines_of(detail::Task::spanning_tree)) {
         backends.push_back(of_points_by(engine));
-        backends.push_back(of_a_kept_tree_by(engine));
+        backends.push_back(of_a_kept_index_by(engine));
     }
     return backends;
 }

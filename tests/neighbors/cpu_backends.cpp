@@ -1,4 +1,4 @@
-// The CPU's ways to search for neighbors: every engine, in a kept tree and among points.
+// The CPU's ways to search for neighbors: every engine, in a kept index and among points.
 #include "neighbors/conformance.hpp"
 
 #include <kith/kith.hpp>
@@ -30,6 +30,16 @@ oracle::Rows<T> without_self(const oracle::Rows<T>& rows, std::int64_t k) {
     return others;
 }
 
+CloverOptions drawn_clover(Random& draw) {
+    CloverOptions options{.seed = static_cast<std::uint64_t>(draw.integer(1000))};
+    if (draw.integer(2) == 0) {
+        options.form = CloverForm::flat;
+        options.hubs = 1 + draw.integer(60);
+        options.hub_selection = draw.integer(2) == 0 ? HubSelection::random : HubSelection::kmeans_plus_plus;
+    }
+    return options;
+}
+
 /// Half of the searches are enough for engines other than the tree: over the suite each meets every set and option.
 KnnBackend backend_of(Engine engine) {
     return knn_backend(
@@ -42,7 +52,12 @@ KnnBackend backend_of(Engine engine) {
             const std::int64_t k = request.k;
             const KnnResult found = [&] {
                 if (draw.integer(2) == 0) {
-                    const Tree tree(request.points, {.box = options.box, .execution = options.execution});
+                    const Tree tree(request.points,
+                                    {.box = options.box,
+                                     .engine = engine,
+                                     .clover = engine == Engine::clover ? drawn_clover(draw) : CloverOptions{},
+                                     .execution = options.execution});
+                    EXPECT_EQ(tree.engine(), engine == Engine::automatic ? Engine::tree : engine);
                     options.box = {};
                     return queries != nullptr ? knn(tree, *queries, k, options) : knn(tree, k, options);
                 }

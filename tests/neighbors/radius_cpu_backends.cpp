@@ -1,5 +1,6 @@
-// The CPU's ways to search within a radius: every engine, in a kept tree and among points.
+// The CPU's ways to search within a radius: every engine, in a kept index and among points.
 #include "neighbors/radius_conformance.hpp"
+#include "support/engines.hpp"
 
 #include <kith/kith.hpp>
 
@@ -14,7 +15,7 @@ RadiusBackend backend_of(Engine engine) {
         options.execution = cpu(std::vector<int>{1, 2, 7}[static_cast<std::size_t>(draw.integer(3))]);
         const TreeShape shape{.leaf_size = std::vector<int>{1, 5, 40}[static_cast<std::size_t>(draw.integer(3))],
                               .top_size = std::vector<int>{1, 256}[static_cast<std::size_t>(draw.integer(2))]};
-        const Tree tree(request.points, {.box = options.box, .shape = shape, .execution = options.execution});
+        const Tree tree(request.points, index_options(engine, options.box, shape));
         RadiusOptions in_tree = options;
         in_tree.box = {};
         const auto rows_of = [&](const RadiusResult& found) {

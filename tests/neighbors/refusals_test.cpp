@@ -8,7 +8,6 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -23,17 +22,12 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 
 class KnnRefuses : public NeedsDimension<3> {
 protected:
-    void SetUp() override {
-        NeedsDimension<3>::SetUp();
-        if (!IsSkipped()) {
-            tree_.emplace(PointsView(points, 3));
-        }
+    [[nodiscard]] Tree tree(Engine engine = Engine::tree) const {
+        return Tree(PointsView(points, 3), {.engine = engine});
     }
-    [[nodiscard]] const Tree& tree() const { return tree_.value(); }
 
     std::vector<float> points = uniform_points<float>(30, 3, 0, 1, 81);
     std::vector<float> queries = uniform_points<float>(20, 3, 0, 1, 82);
-    std::optional<Tree> tree_;
 
     // The message must be the same through a kept tree and without one.
     void expect_refused(ErrorKind kind, const std::vector<std::string>& parts, std::int64_t k,
@@ -41,7 +35,7 @@ protected:
         for (const Engine engine : knn_engines()) {
             KnnOptions chosen = options;
             chosen.engine = engine;
-            EXPECT_TRUE(is_refused(kind, parts, [&] { (void)knn(tree(), k, chosen); })) << name_of(engine);
+            EXPECT_TRUE(is_refused(kind, parts, [&] { (void)knn(tree(engine), k, chosen); })) << name_of(engine);
             EXPECT_TRUE(is_refused(kind, parts, [&] { (void)knn(PointsView(points, 3), k, chosen); }))
                 << name_of(engine);
         }

@@ -10,7 +10,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -23,17 +22,12 @@ constexpr std::int64_t k = 5;
 
 class Rows : public NeedsDimension<3> {
 protected:
-    void SetUp() override {
-        NeedsDimension<3>::SetUp();
-        if (!IsSkipped()) {
-            tree_.emplace(PointsView(points, 3));
-        }
+    [[nodiscard]] Tree tree(Engine engine = Engine::tree) const {
+        return Tree(PointsView(points, 3), {.engine = engine});
     }
-    [[nodiscard]] const Tree& tree() const { return tree_.value(); }
 
     std::vector<float> points = uniform_points<float>(200, 3, 0, 1, 41);
     std::vector<float> queries = uniform_points<float>(50, 3, 0, 1, 42);
-    std::optional<Tree> tree_;
     oracle::WorkingCopy<float> copy = oracle::working_copy<float>(points, 3);
     oracle::Rows<float> expected = oracle::Neighbors<float>(copy).rows(k);
     oracle::Rows<float> expected_of_queries = oracle::Neighbors<float>(copy, queries).rows(k);
@@ -43,12 +37,12 @@ TEST_F(Rows, AreWrittenToTheCallersMemory) {
     for (const Engine engine : knn_engines()) {
         std::vector<std::int64_t> indices(200 * k, -7);
         std::vector<float> distances(200 * k, -7);
-        knn_into({std::span(indices), std::span(distances)}, tree(), k, {.engine = engine});
+        knn_into({std::span(indices), std::span(distances)}, tree(engine), k, {.engine = engine});
         EXPECT_TRUE(same_rows<float>({indices, distances}, expected, k));
 
         std::vector<std::int32_t> narrow(50 * k, -7);
         std::vector<float> near(50 * k, -7);
-        knn_into({std::span(narrow), std::span(near)}, tree(), PointsView(queries, 3), k, {.engine = engine});
+        knn_into({std::span(narrow), std::span(near)}, tree(engine), PointsView(queries, 3), k, {.engine = engine});
         EXPECT_TRUE(same_rows<float>({{narrow.begin(), narrow.end()}, near}, expected_of_queries, k));
     }
 }
@@ -113,7 +107,8 @@ TEST_P(RowsAsWorkingMemory, OfAllPoints) {
 
 TEST_P(RowsAsWorkingMemory, OfManyQueries) {
     const Tree tree(PointsView(points.data(), 500, 3));
-    const KnnResult expected = knn(tree, PointsView(points, 3), GetParam(), {.engine = Engine::brute_force});
+    const KnnResult expected =
+        knn(PointsView(points.data(), 500, 3), PointsView(points, 3), GetParam(), {.engine = Engine::brute_force});
     const auto search = [&](const NeighborRows& rows) { knn_into(rows, tree, PointsView(points, 3), GetParam()); };
     EXPECT_TRUE(same_rows<float>(expected, found_by<std::int32_t>(search)));
 }
@@ -123,10 +118,10 @@ INSTANTIATE_TEST_SUITE_P(Neighbors, RowsAsWorkingMemory, testing::Values(1, 3, 9
 TEST_F(Rows, EitherHalfMayBeLeftOut) {
     for (const Engine engine : knn_engines()) {
         std::vector<std::int32_t> indices(200 * k, -7);
-        knn_into({std::span(indices), std::span<float>()}, tree(), k, {.engine = engine});
+        knn_into({std::span(indices), std::span<float>()}, tree(engine), k, {.engine = engine});
         EXPECT_EQ(std::vector<std::int64_t>(indices.begin(), indices.end()), expected.indices);
         std::vector<float> distances(200 * k, -7);
-        knn_into({std::span<std::int32_t>(), std::span(distances)}, tree(), k, {.engine = engine});
+        knn_into({std::span<std::int32_t>(), std::span(distances)}, tree(engine), k, {.engine = engine});
         EXPECT_EQ(distances, expected.distances);
     }
 }

@@ -1,4 +1,4 @@
-// How calls run: progress is told and can cancel, one tree serves many callers at once, copies share it, it outlives
+// How calls run: progress is told and can cancel, one index serves many callers at once, copies share it, it outlives
 // the array it was built from, and calls leave no memory behind.
 #include "support/cases.hpp"
 
@@ -11,6 +11,7 @@
 #include <mutex>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <thread>
 #include <unistd.h>
@@ -54,36 +55,54 @@ TEST_F(Running, AnyStageCanBeCanceled) {
     }
 }
 
-TEST_F(Running, OneTreeServesManyCallersAtOnce) {
+// Some callers search for the points themselves, others for separate queries.
+TEST_F(Running, OneIndexServesManyCallersAtOnce) {
     const std::vector<float> points = uniform_points<float>(sized(1500), 3, 0, 1, 93);
-    const oracle::Neighbors<float> expected(oracle::working_copy<float>(points, 3, Box::periodic(1)), 20);
-    const Tree tree(PointsView(points, 3), {.box = Box::periodic(1)});
-    std::vector<std::optional<KnnResult>> found(6);
-    std::vector<std::thread> callers;
-    for (std::size_t caller = 0; caller < found.size(); ++caller) {
-        callers.emplace_back([&, caller] {
-            const Tree copy = tree;
-            found[caller] = knn(copy, static_cast<std::int64_t>(caller + 5),
-                                {.engine = caller % 2 == 0 ? Engine::tree : Engine::brute_force, .execution = cpu(2)});
-        });
+    const oracle::WorkingCopy<float> copy = oracle::working_copy<float>(points, 3, Box::periodic(1));
+    const std::vector<float> queries = uniform_points<float>(100, 3, 0, 1, 96);
+    const oracle::Neighbors<float> expected(copy, 20);
+    const oracle::Neighbors<float> expected_of_queries(copy, std::span<const float>(queries));
+    std::vector<TreeOptions> indices;
+    for (const Engine engine : knn_engines()) {
+        indices.push_back({.box = Box::periodic(1), .engine = engine});
     }
-    for (std::thread& caller : callers) {
-        caller.join();
-    }
-    for (std::size_t caller = 0; caller < found.size(); ++caller) {
-        EXPECT_TRUE(same_rows<float>(*found[caller], expected.rows(static_cast<std::int64_t>(caller + 5))));
+    indices.push_back(
+        {.box = Box::periodic(1), .engine = Engine::clover, .clover = {.form = CloverForm::flat, .hubs = 20}});
+    for (const TreeOptions& options : indices) {
+        const Tree tree(PointsView(points, 3), options);
+        std::vector<std::optional<KnnResult>> found(6);
+        std::vector<std::thread> callers;
+        for (std::size_t caller = 0; caller < found.size(); ++caller) {
+            callers.emplace_back([&, caller] {
+                const Tree copy_of_tree = tree;
+                const auto k = static_cast<std::int64_t>(caller + 5);
+                found[caller] = caller % 2 == 0 ? knn(copy_of_tree, k, {.execution = cpu(2)})
+                                                : knn(copy_of_tree, PointsView(queries, 3), k, {.execution = cpu(2)});
+            });
+        }
+        for (std::thread& caller : callers) {
+            caller.join();
+        }
+        for (std::size_t caller = 0; caller < found.size(); ++caller) {
+            const auto k = static_cast<std::int64_t>(caller + 5);
+            EXPECT_EQ(found[caller]->engine, tree.engine());
+            EXPECT_TRUE(
+                same_rows<float>(*found[caller], caller % 2 == 0 ? expected.rows(k) : expected_of_queries.rows(k)));
+        }
     }
 }
 
 TEST_F(Running, TreesOutliveTheArrayTheyWereBuiltFrom) {
-    std::vector<float> points = uniform_points<float>(300, 3, 0, 1, 94);
+    const std::vector<float> points = uniform_points<float>(300, 3, 0, 1, 94);
     const oracle::Rows<float> expected = oracle::Neighbors<float>(oracle::working_copy<float>(points, 3)).rows(5);
-    std::optional<Tree> tree(std::in_place, PointsView(points, 3));
-    const Tree copy = *tree;
-    tree.reset();
-    std::fill(points.begin(), points.end(), 0.0F);
     for (const Engine engine : knn_engines()) {
+        std::vector<float> given = points;
+        std::optional<Tree> tree(std::in_place, PointsView(given, 3), TreeOptions{.engine = engine});
+        const Tree copy = *tree;
+        tree.reset();
+        std::fill(given.begin(), given.end(), 0.0F);
         EXPECT_TRUE(same_rows<float>(knn(copy, 5, {.engine = engine}), expected));
+        EXPECT_EQ(copy.points<float>(), points);
     }
 }
 

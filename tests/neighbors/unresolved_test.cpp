@@ -44,8 +44,8 @@ using Unresolved = NeedsDimension<3>;
 TEST_F(Unresolved, RowsAreCountedByEveryCall) {
     const WithPlaceholder<float> set(-1e37F);
     const PointsView view = set.view();
-    const Tree tree(view);
     for (const Engine engine : knn_engines()) {
+        const Tree tree(view, {.engine = engine});
         const KnnOptions options{.engine = engine};
         EXPECT_TRUE(same_rows<float>(knn(view, 3, options), set.expected(3)));
         expect_all_but_the_placeholder(knn(view, 3, options).unresolved);
@@ -54,13 +54,16 @@ TEST_F(Unresolved, RowsAreCountedByEveryCall) {
         expect_all_but_the_placeholder(knn_visit([](const NeighborBlock&) {}, view, 3, options).unresolved);
     }
     for (const Engine engine : radius_engines()) {
+        const Tree tree(view, {.engine = engine});
         expect_all_but_the_placeholder(radius_search(view, 1e30, {.engine = engine}).unresolved);
         expect_all_but_the_placeholder(radius_visit([](const RadiusBlock&) {}, tree, 1e30).unresolved);
     }
+    const Tree tree(view, {.engine = Engine::clover, .clover = {.form = CloverForm::flat, .hubs = 7}});
+    expect_all_but_the_placeholder(knn(tree, 3).unresolved);
     std::vector<float> distances(300 * 3);
     const NeighborRows only_distances{std::span<std::int32_t>(), std::span(distances)};
     expect_all_but_the_placeholder(knn_into(only_distances, view, 3).unresolved);
-    expect_all_but_the_placeholder(knn_into(NeighborRows(), tree, 3).unresolved);
+    expect_all_but_the_placeholder(knn_into(NeighborRows(), Tree(view), 3).unresolved);
 }
 
 TEST_F(Unresolved, FewQueriesAreCounted) {
@@ -73,20 +76,28 @@ TEST_F(Unresolved, FewQueriesAreCounted) {
     EXPECT_EQ(found.farthest_point, 17);
     // Coordinates of queries alone may be the reason.
     const std::vector<float> sources{0, 0, 0, 1, 1, 1};
-    const Tree of_sources(PointsView(sources, 3));
     const std::vector<float> tiny{1e-35F, 0, 0};
-    EXPECT_EQ(knn(of_sources, PointsView(tiny, 3), 1).unresolved.rows, 1);
-    EXPECT_EQ(knn(of_sources, PointsView(sources, 3), 1).unresolved.rows, 0);
+    for (const Engine engine : knn_engines()) {
+        for (const CloverForm form : {CloverForm::hierarchical, CloverForm::flat}) {
+            const CloverOptions clover{.form = engine == Engine::clover ? form : CloverForm::hierarchical};
+            const Tree of_sources(PointsView(sources, 3), {.engine = engine, .clover = clover});
+            EXPECT_EQ(knn(of_sources, PointsView(tiny, 3), 1).unresolved.rows, 1) << name_of(engine);
+            EXPECT_EQ(knn(of_sources, PointsView(sources, 3), 1).unresolved.rows, 0) << name_of(engine);
+        }
+    }
 }
 
 // What scaling makes equal is told apart by the points as given, which a kept tree remembers.
 TEST_F(Unresolved, PointsThatScalingMakesEqual) {
     const float smallest = std::numeric_limits<float>::denorm_min();
     const std::vector<float> points{0, 0, 0, smallest, 0, 0, 0, 0, 0, 1e38F, 0, 0};
-    for (const bool kept : {false, true}) {
-        const KnnResult found = kept ? knn(Tree(PointsView(points, 3)), 3) : knn(PointsView(points, 3), 3);
-        EXPECT_EQ(found.unresolved.rows, 3) << kept;
+    const auto expect_three = [](const KnnResult& found) {
+        EXPECT_EQ(found.unresolved.rows, 3) << name_of(found.engine);
         EXPECT_EQ(found.distances<float>()[1], 0);
+    };
+    expect_three(knn(PointsView(points, 3), 3));
+    for (const Engine engine : knn_engines()) {
+        expect_three(knn(Tree(PointsView(points, 3), {.engine = engine}), 3));
     }
 }
 

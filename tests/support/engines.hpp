@@ -4,6 +4,8 @@
 
 #include "calls/answers.hpp"
 
+#include <kith/tree.hpp>
+
 #include <cstddef>
 #include <vector>
 
@@ -25,6 +27,12 @@ inline std::vector<Engine> named_engines_of(detail::Task task, detail::Where whe
     std::vector<Engine> engines = engines_of(task, where);
     std::erase(engines, Engine::automatic);
     return engines;
+}
+
+/// Options of an index of the engine, with planes of that shape if it has any.
+inline TreeOptions index_options(Engine engine, const Box& box, const TreeShape& shape) {
+    const bool has_planes = engine == Engine::automatic || engine == Engine::tree;
+    return {.box = box, .engine = engine, .shape = has_planes ? shape : TreeShape{}};
 }
 
 } // namespace kith::test

@@ -1,4 +1,5 @@
 // The tree of some points of a tree: these points in the same order, in the nodes that hold any, with tight boxes.
+#include "engines/kept_index.hpp"
 #include "support/cases.hpp"
 #include "tree/subtree.hpp"
 
@@ -42,7 +43,7 @@ void expect_nodes(const PlaneTree<T>& part, const Plane<T>& plane, const Plane<T
 
 template <class T>
 void expect_subtree(const Tree& tree, const std::vector<std::uint8_t>& wanted) {
-    const auto& whole = tree.data().as<T>();
+    const auto& whole = tree.data().as<T>().tree;
     detail::Context context(cpu(2));
     detail::Buffer<std::uint8_t> flags(context.memory_tracker(), tree.size());
     std::copy(wanted.begin(), wanted.end(), flags.data());

@@ -97,9 +97,9 @@ void walk_any(const TreeView<float>& tree, bool periodic, int tasks, float reach
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
+#include "engines/kept_index.hpp"
 #include "simd/only_target.hpp"
 #include "support/cases.hpp"
-#include "tree/plane_tree.hpp"
 
 #include <kith/tree.hpp>
 
@@ -177,7 +177,7 @@ TEST_P(PairWalks, MeetEveryTwoNearLeavesOnce) {
     for (const NamedBox& named : set.boxes) {
         for (const TreeShape& shape : {TreeShape{2, 2, 1, 0}, TreeShape{3, 3, 8, 50}, TreeShape{8, 4, 2, 1}}) {
             const Tree built(set.view(), {.box = named.box, .shape = shape, .execution = cpu(1)});
-            const auto& tree = built.data().as<float>();
+            const auto& tree = built.data().as<float>().tree;
             if (tree.points.count < 2) {
                 continue;
             }

@@ -4,7 +4,7 @@
 // nearest point of j; every cell has edges to all, in ascending order. Each query follows the edges of its cell, scans
 // the cells, and stops where the triangle inequality excludes the next. Added to that: cells are skipped whose boxes
 // are out of reach, and hubs may be spread by k-means++, which the paper names as the remedy for queries that scan
-// much. For comparisons only: the hierarchical form (knn.hpp) is faster. Cost: N H distances to find the cells, as many
+// much. For comparisons: the hierarchical form (knn.hpp) is faster. Cost: N H distances to find the cells, as many
 // for the weights. Memory: 8 bytes for each of H * H edges, refused beyond a budget. Source: CLOVER (ICS 2025),
 // sections 3 and 4.2.3; D. Arthur, S. Vassilvitskii, "k-means++" (SODA 2007).
 #pragma once
@@ -18,6 +18,7 @@
 #include "support/parallel.hpp"
 
 #include <kith/error.hpp>
+#include <kith/tree.hpp>
 
 #include <algorithm>
 #include <cstdint>
@@ -28,16 +29,18 @@
 
 namespace kith::detail {
 
-enum class HubChoice : std::uint8_t { random, spread };
-
 struct FlatShape {
     std::int64_t hubs = 1024;
-    HubChoice choice = HubChoice::random;
+    HubSelection selection = HubSelection::random;
     bool skips_by_box = true;
     std::uint64_t seed = 0x6B697468;
     std::int64_t table_budget = std::int64_t{1} << 28; ///< bytes
     std::int64_t alignment = flat_alignment;           ///< of cells, for the search on a CPU
 };
+
+inline FlatShape flat_shape(const CloverOptions& options) {
+    return {.hubs = options.hubs, .selection = options.hub_selection, .seed = options.seed};
+}
 
 /// Cells of crowds come on top of those of hubs: a crowd is as many coincident points as so many cells have.
 inline constexpr std::int64_t cells_per_crowd = 8;
@@ -64,7 +67,7 @@ template <Coordinate T>
 std::vector<Position<T>> choose_hubs(const GivenPoints<T>& given, const FlatShape& shape) {
     const std::int64_t wanted = std::min(shape.hubs, given.count);
     std::vector<Position<T>> hubs;
-    if (shape.choice == HubChoice::random) {
+    if (shape.selection == HubSelection::random) {
         for (std::int64_t hub = 0; hub < wanted; ++hub) {
             hubs.push_back(given.position(drawn_hub(shape.seed, hub, wanted, given.count)));
         }
@@ -113,6 +116,11 @@ FlatCells<T> part_by_hubs(Context& context, const GivenPoints<T>& given, const s
                           bool are_own, std::int64_t alignment) {
     PerThread<AssignScratch<T>> scratch;
     const std::int64_t hub_count = std::ssize(hubs);
+    constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
+    if (given.count > most - 2 * hub_count * alignment) {
+        throw error(ErrorKind::too_large, "there are ", given.count, " points; with the gaps between cells of ",
+                    hub_count, " hubs they need more than ", most, " positions; use the hierarchical form");
+    }
     const std::int64_t min_crowd = are_own ? cells_per_crowd * ((given.count + hub_count - 1) / hub_count) : no_crowds;
     Partition<T> partition = part_points(context, given, hubs, alignment, min_crowd, scratch);
     if (are_own) {

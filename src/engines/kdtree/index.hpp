@@ -19,6 +19,7 @@ public:
         context.stage("tree", [&] { tree_ = build_bucket_tree(context, points, points.frame().dimension); });
     }
 
+    [[nodiscard]] const BucketTree<T>& tree() const noexcept { return tree_; }
     [[nodiscard]] const PointSet<T>& points() const override { return tree_.points; }
 
     /// Along the curve: queries that follow each other meet the same leaves.

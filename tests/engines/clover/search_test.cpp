@@ -88,7 +88,7 @@ TEST_P(FlatCloverSearches, EqualTheOracle) {
         for (const std::int64_t hubs : {std::int64_t{1}, std::int64_t{40}, set.count() + 7}) {
             const std::int64_t k = std::vector<std::int64_t>{1, 9, 40}[static_cast<std::size_t>(draw.integer(3))];
             detail::FlatShape shape{.hubs = hubs, .seed = static_cast<std::uint64_t>(draw.integer(1000))};
-            shape.choice = draw.integer(2) == 0 ? detail::HubChoice::random : detail::HubChoice::spread;
+            shape.selection = draw.integer(2) == 0 ? HubSelection::random : HubSelection::kmeans_plus_plus;
             shape.skips_by_box = draw.integer(2) == 0;
             CloverSearch<T> search{set.view(), nullptr, k};
             search.options.box = sample.box.box;
@@ -158,7 +158,7 @@ TEST_F(Clover, ScansFewPointsOfClumpsWithTails) {
         EXPECT_LT(search.counts.points, search.counts.queries * measured.cells * 6 / 5);
         EXPECT_TRUE(same_rows(search.flat_rows({.hubs = 512}), rows, 8));
         EXPECT_LT(search.counts.points, search.counts.queries * measured.random * 6 / 5);
-        EXPECT_TRUE(same_rows(search.flat_rows({.hubs = 512, .choice = detail::HubChoice::spread}), rows, 8));
+        EXPECT_TRUE(same_rows(search.flat_rows({.hubs = 512, .selection = HubSelection::kmeans_plus_plus}), rows, 8));
         EXPECT_LT(search.counts.points, search.counts.queries * measured.spread * 6 / 5);
     }
 }
@@ -177,8 +177,8 @@ TEST_F(Clover, IsNotQuadraticInCoincidentPoints) {
                 EXPECT_EQ(rows.distances[static_cast<std::size_t>(i * 8 + j)], 0);
             }
         }
-        for (const auto choice : {detail::HubChoice::random, detail::HubChoice::spread}) {
-            EXPECT_TRUE(same_rows(search.flat_rows({.hubs = 128, .choice = choice}), rows, 8));
+        for (const auto choice : {HubSelection::random, HubSelection::kmeans_plus_plus}) {
+            EXPECT_TRUE(same_rows(search.flat_rows({.hubs = 128, .selection = choice}), rows, 8));
             EXPECT_LT(search.counts.points, search.counts.queries * 500);
         }
     }

@@ -144,12 +144,11 @@ TEST_F(KdTreeEngine, RefusesCallsThatItDoesNotAnswer) {
     refused("the spanning tree", [&] { (void)spanning_tree(Tree(view), {.engine = Engine::kdtree}); });
     refused("friends-of-friends on a GPU, asynchronously",
             [&] { detail::check_engine(Engine::kdtree, detail::Task::groups, detail::Where::stream); });
-    const auto on_gpu = [](bool keeps_tree) {
-        return detail::choose(detail::Task::neighbors, Engine::kdtree,
-                              {50, 50, false, 3, keeps_tree, detail::Where::gpu});
+    const auto on_gpu = [](Engine kept) {
+        return detail::choose(detail::Task::neighbors, Engine::kdtree, {50, 50, false, 3, kept, detail::Where::gpu});
     };
-    EXPECT_EQ(on_gpu(false), Engine::kdtree);
-    EXPECT_EQ(on_gpu(true), Engine::tree); // that tree is all that there is
+    EXPECT_EQ(on_gpu(Engine::automatic), Engine::kdtree);
+    EXPECT_EQ(on_gpu(Engine::tree), Engine::tree); // that index is all that there is
 }
 
 TEST(EngineNames, NameEveryEngine) {
