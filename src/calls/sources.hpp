@@ -107,7 +107,8 @@ public:
         context.stage("tree", [&] {
             if (in_phase_space_) {
                 const NormalizedPoints<T>& positions = in_phase_space_->positions;
-                kdtree_ = build_bucket_tree(context, UnsortedPoints<T>{nullptr, &positions}, positions.view.dimension());
+                kdtree_ =
+                    build_bucket_tree(context, UnsortedPoints<T>{nullptr, &positions}, positions.view.dimension());
                 in_phase_space_->add_velocities(kdtree_->points);
             } else {
                 kdtree_ = build_bucket_tree(context, unsorted(), frame().dimension);

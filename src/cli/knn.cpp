@@ -2,14 +2,18 @@
 #include "cli/commands.hpp"
 #include "cli/search_command.hpp"
 #include "cli/snapshot_run.hpp"
+#include "cli/usage_error.hpp"
 
 #include <kith/io.hpp>
 #include <kith/knn.hpp>
+#include <kith/tree.hpp>
 
 #include <fmt/format.h>
 
 #include <limits>
 #include <memory>
+#include <optional>
+#include <string>
 #include <vector>
 
 namespace kith::cli {
@@ -21,18 +25,52 @@ struct Arguments : SearchArguments {
     double max_distance = std::numeric_limits<double>::infinity();
     bool squared = false;
     bool rebalance = false;
+    std::optional<CloverOptions> clover; ///< none: those of every call
 };
+
+/// Options of CLOVER are those of an index; without them, the call builds its own.
+std::optional<Tree> index_of(const Arguments& arguments, const PointsView& points, const Box& box,
+                             const Execution& execution) {
+    if (!arguments.clover) {
+        return std::nullopt;
+    }
+    if (arguments.engine != Engine::clover) {
+        throw UsageError(
+            "--clover, --hubs, --hub-selection and --seed are options of --engine clover; give it, or leave "
+            "them out");
+    }
+    return Tree(points, {.box = box, .engine = Engine::clover, .clover = *arguments.clover, .execution = execution});
+}
+
+/// Those of CLOVER that were in use, for files and the JSON summary.
+Json describe(const CloverOptions& options) {
+    Json facts;
+    facts["clover"] = clover_form_names[static_cast<std::size_t>(options.form)];
+    if (options.form == CloverForm::flat) {
+        facts["hubs"] = options.hubs;
+        facts["hub_selection"] = hub_selection_names[static_cast<std::size_t>(options.hub_selection)];
+    }
+    facts["seed"] = options.seed;
+    return facts;
+}
 
 /// Every rank searches for its share; rank 0 writes the rows while the others send them.
 SearchOutcome search(const Arguments& arguments, const SearchTask& task) {
-    const KnnOptions options{.box = task.box,
+    std::optional<Tree> index;
+    if (arguments.clover) {
+        index = task.library([&] { return index_of(arguments, task.points, task.box, task.execution); });
+        task.clock->add(index->stages());
+    }
+    const KnnOptions options{.box = index ? Box{} : task.box,
                              .exclude_self = arguments.exclude_self,
                              .max_distance = arguments.max_distance,
                              .squared = arguments.squared,
                              .engine = arguments.engine,
                              .execution = execution_over(task.ranks, task.execution, arguments.rebalance)};
     const auto found = std::make_shared<const KnnResult>(
-        task.call([](const auto&... given) { return knn(given...); }, arguments.k, options));
+        task.call([&](const PointsView& points,
+                      const auto&... given) { return index ? knn(*index, given...) : knn(points, given...); },
+                  arguments.k, options));
     task.clock->add(found->stages);
     SearchOutcome outcome;
     outcome.queries = sum_over(task.ranks, found->rows());
@@ -40,6 +78,13 @@ SearchOutcome search(const Arguments& arguments, const SearchTask& task) {
     outcome.facts["k"] = arguments.k;
     outcome.facts["engine"] = name_of(found->engine);
     outcome.facts["device"] = name_of(arguments.common.device);
+    if (arguments.clover) {
+        const Json facts = describe(*arguments.clover);
+        outcome.facts.update(facts);
+        for (const auto& [name, value] : facts.items()) {
+            outcome.parameters[name] = value.is_string() ? value.get<std::string>() : value.dump();
+        }
+    }
     outcome.report =
         fmt::format("k = {}, engine {}, on {}", arguments.k, name_of(found->engine), name_of(arguments.common.device));
     outcome.distribution = found->distribution;
@@ -68,8 +113,31 @@ void run(Arguments& arguments, const Invocation& invocation) {
                 .run = [&](const SearchTask& task) { return search(arguments, task); },
                 .try_out =
                     [&](const PointsView& none, const Execution& execution) {
+                        (void)index_of(arguments, none, {}, execution);
                         (void)knn(none, 1, {.engine = arguments.engine, .execution = execution});
                     }});
+}
+
+void add_clover_options(const Parser& command, std::optional<CloverOptions>& clover) {
+    const auto given = [&clover]() -> CloverOptions& { return clover ? *clover : clover.emplace(); };
+    command.text("--clover", fmt::format("{}", fmt::join(clover_form_names, "|")),
+                 "Form of --engine clover: hubs on several levels, the default, or flat, as published: one level, and "
+                 "edges between all cells",
+                 [given](const std::string& text) {
+                     given().form = static_cast<CloverForm>(parse_name("--clover", text, clover_form_names));
+                 });
+    command.text("--hubs", "N", "Hubs of --clover flat; 1024 by default", [given](const std::string& text) {
+        given().hubs = parse_whole("--hubs", text, 1, std::numeric_limits<std::int32_t>::max());
+    });
+    command.text(
+        "--hub-selection", fmt::format("{}", fmt::join(hub_selection_names, "|")),
+        "How --clover flat selects hubs among the points; random by default", [given](const std::string& text) {
+            given().hub_selection = static_cast<HubSelection>(parse_name("--hub-selection", text, hub_selection_names));
+        });
+    command.text("--seed", "S", "Seed of the hubs of --engine clover", [given](const std::string& text) {
+        given().seed =
+            static_cast<std::uint64_t>(parse_whole("--seed", text, 0, std::numeric_limits<std::int64_t>::max()));
+    });
 }
 
 } // namespace
@@ -84,6 +152,7 @@ Command knn_command(const Parser& program) {
         .required();
     add_search_files(command, *arguments, "File to write, .npz or .hdf5: 'indices' and 'distances'");
     add_search_options(command, arguments, fmt::format("{}", fmt::join(engine_names, "|")));
+    add_clover_options(command, arguments->clover);
     add_value(command, "--max-distance", "R", "Only neighbors within this distance, inclusive", arguments->max_distance,
               parse_length);
     command.flag("--squared", "Write squared distances", arguments->squared);

@@ -71,6 +71,14 @@ double parse_positive_or_infinite(std::string_view option, std::string_view text
     return parse_number(option, text, "a finite number above 0, or inf", [](double value) { return value > 0; });
 }
 
+std::size_t parse_name(std::string_view option, std::string_view text, std::span<const std::string_view> names) {
+    const auto found = std::find(names.begin(), names.end(), text);
+    if (found == names.end()) {
+        throw UsageError(fmt::format("{} is '{}'; give one of: {}", option, text, fmt::join(names, ", ")));
+    }
+    return static_cast<std::size_t>(found - names.begin());
+}
+
 std::vector<double> parse_lengths(std::string_view option, std::string_view text) {
     std::vector<double> lengths;
     for (const std::string_view part : split_at(text, ',')) {
@@ -251,11 +259,7 @@ void add_engine_option(const Parser& command, Engine& engine, const std::string&
     command.text("--engine", answering, "Search algorithm; auto by default. The answer does not depend on it",
                  [&engine, answering](const std::string& text) {
                      const std::vector<std::string_view> names = split_at(answering, '|');
-                     if (std::find(names.begin(), names.end(), text) == names.end()) {
-                         throw UsageError(
-                             fmt::format("--engine is '{}'; give one of: {}", text, fmt::join(names, ", ")));
-                     }
-                     engine = engine_named(text).value();
+                     engine = engine_named(names[parse_name("--engine", text, names)]).value();
                  });
 }
 

@@ -12,7 +12,9 @@
 #include <kith/knn.hpp>
 #include <kith/points.hpp>
 
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,6 +28,9 @@ namespace kith::cli {
 [[nodiscard]] double parse_length(std::string_view option, std::string_view text);
 [[nodiscard]] double parse_positive(std::string_view option, std::string_view text);
 [[nodiscard]] double parse_positive_or_infinite(std::string_view option, std::string_view text);
+/// The position of a name in a list of them.
+[[nodiscard]] std::size_t parse_name(std::string_view option, std::string_view text,
+                                     std::span<const std::string_view> names);
 /// Several separated by commas.
 [[nodiscard]] std::vector<double> parse_lengths(std::string_view option, std::string_view text);
 

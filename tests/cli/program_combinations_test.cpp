@@ -19,6 +19,7 @@ const std::vector<Task> tasks = {
     {"knn gone.npy -k 3 -o out.npz",
      {"auto", "tree", "brute", "kdtree", "clover"},
      {"auto", "tree", "brute", "kdtree", "clover"}},
+    {"knn gone.npy -k 3 -o out.npz --clover flat --hubs 5 --hub-selection kmeans++ --seed 1", {"clover"}, {}},
     {"radius gone.npy -r 1 -o out.npz", {"auto", "tree", "brute", "kdtree"}, {"auto", "tree"}},
     {"radius gone.npy -r 1 --count -o out.npz", {"auto", "tree", "brute", "kdtree"}, {"auto", "tree"}},
     {"fof gone.npy -o out.hdf5",
@@ -59,8 +60,9 @@ TEST_F(Combinations, AreRefusedBeforeReading) {
                     EXPECT_FALSE(reads);
                     EXPECT_EQ(outcome.exit_code, 2);
                     bool helps = false;
-                    for (const char* remedy : {"give one of: auto", "use one of: auto", "--device cpu",
-                                               "leave --device", "Leave --device", "no option --device"}) {
+                    for (const char* remedy :
+                         {"give one of: auto", "use one of: auto", "--device cpu", "leave --device", "Leave --device",
+                          "no option --device", "give it, or leave them out"}) {
                         helps = helps || outcome.err.find(remedy) != std::string::npos;
                     }
                     EXPECT_TRUE(helps);

@@ -52,6 +52,27 @@ TEST_F(Knn, EnginesAgree) {
     }
 }
 
+TEST_F(Knn, OfTheFormsOfCloverAgree) {
+    write_line();
+    for (const char* form : {"hierarchical --seed 3", "flat", "flat --hubs 2 --hub-selection kmeans++ --seed 7",
+                             "flat --hubs 4 --hub-selection random", "flat --queries in.npy"}) {
+        const Outcome outcome =
+            kith(std::string("knn in.npy -k 3 --box 8,0 --json -o out.npz --engine clover --clover ") + form);
+        ASSERT_EQ(outcome.exit_code, 0) << form << outcome.err;
+        const Json json = Json::parse(outcome.out);
+        EXPECT_EQ(json["engine"], "clover");
+        EXPECT_EQ(json["clover"], std::string(form).substr(0, std::string(form).find(' ')));
+        EXPECT_TRUE(json["seconds"].contains("graph"));
+        EXPECT_EQ(indices(), (std::vector<std::int32_t>{0, 1, 3, 1, 0, 2, 2, 1, 0, 3, 0, 1}));
+    }
+    const Json json = Json::parse(kith("knn in.npy -k 1 -o out.npz --json --engine clover --clover flat --hubs 2 "
+                                       "--hub-selection kmeans++ --seed 7")
+                                      .out);
+    EXPECT_EQ(json["hubs"], 2);
+    EXPECT_EQ(json["hub_selection"], "kmeans++");
+    EXPECT_EQ(json["seed"], 7);
+}
+
 TEST_F(Knn, MissingNeighborsAreMinusOne) {
     write_line();
     ASSERT_EQ(kith("knn in.npy -k 5 --max-distance 2 -o out.npz --squared").exit_code, 0);
