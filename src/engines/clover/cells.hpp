@@ -10,26 +10,20 @@
 #pragma once
 
 #include "engines/clover/graph.hpp"
-#include "engines/clover/hubs.hpp"
 #include "engines/clover/partition.hpp"
+#include "engines/clover/shape.hpp"
 #include "points/point_set.hpp"
 #include "points/unsorted_points.hpp"
 #include "support/context.hpp"
 #include "support/parallel.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <utility>
 #include <vector>
 
 namespace kith::detail {
-
-struct CellShape {
-    std::int64_t cell_size = 32; ///< points wanted in a cell: 28 to 40 measured alike
-    std::uint64_t seed = 0x6B697468;
-};
 
 template <Coordinate T>
 class CellBuild {
@@ -57,9 +51,6 @@ private:
     using Part = detail::Part<T>;
     using Scratch = AssignScratch<T>;
 
-    static constexpr std::int64_t max_hubs = 256;       ///< that a point is compared with on one level: fits a byte
-    static constexpr std::int64_t cells_per_group = 96; ///< at most, where none is split again
-
     /// Cells and groups of consecutive points.
     struct Nodes {
         std::vector<std::int64_t> cells;  ///< first point
@@ -67,22 +58,8 @@ private:
         std::vector<std::int64_t> groups; ///< first cell
     };
 
-    /// How many hubs part so many points, where they are not yet one group: the parts are groups if a few hubs do.
-    [[nodiscard]] std::int64_t hubs_for(std::int64_t count) const {
-        const std::int64_t groups = 2 * cells_for(count) / cells_per_group;
-        if (groups <= cells_per_group) {
-            return std::max<std::int64_t>(2, groups);
-        }
-        const auto cells = static_cast<double>(cells_for(count));
-        const double levels = std::ceil(std::log(cells) / std::log(static_cast<double>(cells_per_group)));
-        return std::llround(std::pow(cells, 1 / levels));
-    }
-    [[nodiscard]] std::int64_t cells_for(std::int64_t count) const {
-        return std::max<std::int64_t>(1, (count + shape_.cell_size / 2) / shape_.cell_size);
-    }
-
     [[nodiscard]] std::vector<Position> uppermost_hubs() const {
-        const std::int64_t count = cells_for(given_.count) <= cells_per_group ? 1 : hubs_for(given_.count);
+        const std::int64_t count = shape_.is_group(given_.count) ? 1 : shape_.hubs_for(given_.count);
         std::vector<Position> hubs;
         for (std::int64_t hub = 0; hub < count; ++hub) {
             hubs.push_back(given_.position(drawn_hub(shape_.seed, hub, count, given_.count)));
@@ -92,18 +69,17 @@ private:
 
     /// Splits a part into cells, and into groups of them unless it is part of one.
     void divide(const Part& part, bool in_group, Scratch& scratch, Nodes& nodes) {
-        const std::int64_t cells = cells_for(part.count);
-        if (!in_group && cells <= cells_per_group) {
+        if (!in_group && shape_.is_group(part.count)) {
             nodes.groups.push_back(std::ssize(nodes.cells));
             in_group = true;
         }
-        if (part.count < 2 * shape_.cell_size) {
+        if (shape_.is_cell(part.count)) {
             add_cell(part, nodes);
             return;
         }
-        const std::int64_t hub_count = std::min(max_hubs, in_group ? cells : hubs_for(part.count));
+        const std::int64_t hub_count = shape_.hubs_of_part(part.count, in_group);
         std::vector<Position> hubs;
-        const auto seed = mixed(shape_.seed + static_cast<std::uint64_t>(part.first));
+        const std::uint64_t seed = shape_.seed_of_part(part.first);
         for (std::int64_t hub = 0; hub < hub_count; ++hub) {
             hubs.push_back(position_of(part.first + drawn_hub(seed, hub, hub_count, part.count)));
         }

@@ -10,6 +10,7 @@
 #include "walk/walk_kernels-inl.hpp"
 
 #include "engines/clover/kernels.hpp"
+#include "engines/clover/shape.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -115,7 +116,7 @@ private:
     void connect_cell(std::int32_t cell) {
         constexpr float infinity = std::numeric_limits<float>::infinity();
         const std::int64_t edges = graph_.edges;
-        const std::int64_t weighed = edges + edges / 4;
+        const std::int64_t weighed = cells_weighed(edges);
         const AnyReceiver<T> hub = hub_box(cell);
         auto& candidates = scratch_.candidates;
         candidates.clear();

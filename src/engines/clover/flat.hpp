@@ -9,9 +9,9 @@
 // sections 3 and 4.2.3; D. Arthur, S. Vassilvitskii, "k-means++" (SODA 2007).
 #pragma once
 
-#include "engines/clover/hubs.hpp"
 #include "engines/clover/kernels.hpp"
 #include "engines/clover/partition.hpp"
+#include "engines/clover/shape.hpp"
 #include "neighbors/search.hpp"
 #include "support/context.hpp"
 #include "support/message.hpp"
@@ -42,9 +42,6 @@ inline FlatShape flat_shape(const CloverOptions& options) {
     return {.hubs = options.hubs, .selection = options.hub_selection, .seed = options.seed};
 }
 
-/// Cells of crowds come on top of those of hubs: a crowd is as many coincident points as so many cells have.
-inline constexpr std::int64_t cells_per_crowd = 8;
-
 /// Throws invalid_argument for a number of hubs that cannot be. More hubs than points are as many as points.
 inline void check_flat_shape(const FlatShape& shape, std::int64_t points) {
     if (shape.hubs < 1) {
@@ -53,7 +50,7 @@ inline void check_flat_shape(const FlatShape& shape, std::int64_t points) {
     }
     constexpr std::int64_t edge = sizeof(float) + sizeof(std::int32_t);
     const std::int64_t hubs = std::min(shape.hubs, points);
-    const std::int64_t cells = hubs + hubs / cells_per_crowd;
+    const std::int64_t cells = hubs + hubs / cells_per_crowd; // those of crowds come on top
     if (cells > 0 && cells > shape.table_budget / edge / cells) {
         throw error(ErrorKind::invalid_argument, "the edges between ", hubs, " hubs need ", edge * cells * cells,
                     " bytes, more than the ", shape.table_budget,

@@ -13,7 +13,6 @@
 #include "support/context.hpp"
 #include "tree/plane_tree.hpp"
 
-#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -41,16 +40,6 @@ Plane<T> make_plane(Context& context, int dimension, std::int64_t nodes, std::in
     plane.upper_corners = Buffer<T>(context.memory_tracker(), dimension * plane.stride);
     plane.first_point[nodes] = static_cast<std::int32_t>(points);
     return plane;
-}
-
-/// Edges of a cell: as many as leave it with 320 bytes, its boxes and hub included, 32 at most.
-template <Coordinate T>
-constexpr std::int32_t edges_per_cell(int dimension) {
-    constexpr int most = 32;
-    constexpr int budget = 320;
-    constexpr int edge = 8;
-    const int others = 3 * dimension * static_cast<int>(sizeof(T)) + 24;
-    return std::min(most, (budget - others) / edge);
 }
 
 template <Coordinate T>

@@ -7,6 +7,7 @@
 
 #include "engines/clover/cells.hpp"
 #include "engines/clover/kernels.hpp"
+#include "engines/clover/shape.hpp"
 #include "neighbors/search.hpp"
 #include "support/context.hpp"
 #include "support/parallel.hpp"
