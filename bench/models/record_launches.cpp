@@ -10,6 +10,7 @@
 //     periodic   in a periodic box
 //     queries    neighbors of queries, which are the first 16 points once more (engines, radius and rows)
 //     masses     particles have masses (catalog)
+//     flat       the flat form, around 8 hubs (clover)
 //     many       the search of as many points as take the tree whose cells decide its counts (tree)
 //     kdtree     by k-d tree (radius and rows)
 //     async      the call that only puts work on the stream (tree, brute, fof and pairs)
@@ -23,6 +24,7 @@
 #include "cuda/instances.hpp"
 #include "cuda_emulation/cuda_runtime.hpp"
 #include "emulation/own_kernels.hpp"
+#include "engines/clover/device_entry.hpp"
 #include "halos/device_entry.hpp"
 #include "neighbors/device_entry.hpp"
 #include "tree/device_entry.hpp"
@@ -267,6 +269,10 @@ private:
             search_many({k, options, &rows, nullptr});
             return;
         }
+        if (has("flat")) {
+            search_flat({k, options, &rows, nullptr});
+            return;
+        }
         if (!has("async")) {
             record_as(Saved::largest, [&] {
                 (void)kith::detail::on_gpu().knn(points_, queries(), {k, options, &rows, nullptr}, engine);
@@ -282,6 +288,16 @@ private:
         }
         const auto scratch = take<std::byte>(kith::detail::knn_async_bytes_on_device(size, execution_));
         record_as(Saved::largest, [&] { kith::detail::knn_async_on_device(call, scratch); });
+    }
+
+    void search_flat(const kith::detail::DeviceKnnCall& call) {
+        kith::detail::with_instance(points_.dtype(), points_.dimension(), [&]<class, int D>() {
+            record_as(Saved::largest, [&] {
+                kith::detail::DeviceContext context(execution_);
+                (void)kith::detail::search_cells_on_device<T, D>(context, points_, queries(), call, 8);
+                (void)context.take_stages();
+            });
+        });
     }
 
     void search_many(const kith::detail::DeviceKnnCall& call) {
@@ -376,10 +392,10 @@ void record_call(const std::filesystem::path& folder, const std::string& path, i
 
 int main(int argc, char** argv) {
     const std::set<std::string> words(argv + std::min(argc, 6), argv + argc);
-    const std::set<std::string> known{"async", "kdtree", "many", "masses", "periodic", "queries", "results"};
+    const std::set<std::string> known{"async", "flat", "kdtree", "many", "masses", "periodic", "queries", "results"};
     if (argc < 6 || !std::includes(known.begin(), known.end(), words.begin(), words.end())) {
         std::fprintf(stderr, "usage: record_launches FOLDER NAME.D.f32 CALL K MULTIPROCESSORS "
-                             "[periodic] [queries] [masses] [many] [async] [results] [kdtree]\n");
+                             "[periodic] [queries] [masses] [flat] [many] [async] [results] [kdtree]\n");
         return 2;
     }
     try {

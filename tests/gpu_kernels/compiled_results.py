@@ -72,6 +72,7 @@ CASES = (
     ("kdtree 1 periodic queries", 100, "clustered"), ("kdtree 8 periodic queries", 100, "clustered"),
     ("clover 8", 120, "coincident"), ("clover 40 queries", 120, "clustered"),
     ("clover 8 periodic queries", 120, "clustered"), ("clover 40 periodic queries", 120, "coincident"),
+    ("clover 8 flat", 120, "clustered"), ("clover 8 flat periodic", 120, "coincident"),
     ("fof 0.2 async", 400, "clustered"), ("fof 0.2 async periodic", 200, "coincident"),
     ("pairs 0.2", 200, "clustered"), ("pairs 0.2 async periodic", 200, "coincident"),
     ("ranges 0.2", 200, "clustered"), ("ranges 0.2 periodic", 100, "coincident"),

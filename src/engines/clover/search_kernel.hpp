@@ -11,10 +11,9 @@
 #pragma once
 
 #include "engines/clover/bound.hpp"
-#include "geometry/distances_kernel.hpp"
+#include "engines/clover/cells_around.hpp"
 #include "neighbors/warp_row.hpp"
 #include "points/point_set_view.hpp"
-#include "tree/view.hpp"
 
 #include <cstdint>
 
@@ -51,7 +50,8 @@ class CellQuery {
 public:
     __device__ CellQuery(const SearchCellsJob<T>& job, std::int32_t query, std::int32_t home)
         : job_(job), lane_(static_cast<int>(threadIdx.x) % warp_size),
-          position_(job.queries.coordinates + query, job.queries.stride, job.request.frame->period.data()),
+          around_({job.queries.coordinates + query, job.queries.stride, job.request.frame->period.data()}, job.cells,
+                  job.groups),
           home_(home >= 0 ? home : nearest_cell()), radius_(root(distance_to_hub(home_))) {}
 
     /// Offers every point that may be nearer than the bound.
@@ -81,40 +81,17 @@ private:
             const std::int64_t edge = std::int64_t{home_} * job_.edges + first + lane_;
             target_ = job_.target[edge];
             weight_ = job_.weight[edge];
-            least_ = distance_to_box(job_.cells, target_);
+            least_ = around_.distance_to_cell(target_);
         }
     }
 
     __device__ T distance_to_hub(std::int64_t cell) const {
-        return position_.squared_distance([&](int axis) { return job_.hubs[axis * job_.cells.stride + cell]; });
-    }
-    __device__ T distance_to_box(const PlaneView<T>& plane, std::int64_t node) const {
-        return position_.least_squared_distance([&](int axis) { return plane.lower(axis)[node]; },
-                                                [&](int axis) { return plane.upper(axis)[node]; });
-    }
-
-    /// The least key of all lanes.
-    __device__ RankKey<T> least_of_warp(RankKey<T> key) const {
-#pragma unroll
-        for (int lanes = warp_size / 2; lanes > 0; lanes /= 2) {
-            const RankKey<T> other = key.across(lanes);
-            key = RankKey<T>::either(other < key, other, key);
-        }
-        return key;
-    }
-
-    /// The nearest group behind another, its number as the key's index; no_candidate() if there is none.
-    __device__ RankKey<T> next_group(RankKey<T> after, bool is_first) const {
-        RankKey<T> next = no_candidate<T>();
-        for (std::int32_t group = lane_; group < job_.groups.nodes; group += warp_size) {
-            const RankKey<T> key(distance_to_box(job_.groups, group), group);
-            next = RankKey<T>::either(key < next && (is_first || after < key), key, next);
-        }
-        return least_of_warp(next);
+        return around_.position().squared_distance(
+            [&](int axis) { return job_.hubs[axis * job_.cells.stride + cell]; });
     }
 
     __device__ std::int32_t nearest_cell() const {
-        const std::int32_t group = next_group(no_candidate<T>(), true).index();
+        const std::int32_t group = around_.nearest_group().index();
         RankKey<T> nearest = no_candidate<T>();
         for (std::int32_t cell = job_.groups.first_child[group] + lane_; cell < job_.groups.first_child[group + 1];
              cell += warp_size) {
@@ -126,55 +103,40 @@ private:
 
     template <class Nearest, class Offer>
     __device__ void ask_groups(const Nearest& nearest, const Offer& offer) const {
-        RankKey<T> group = next_group(no_candidate<T>(), true);
-        while (group < no_candidate<T>() && !(group.squared() > nearest.bound().squared())) {
-            const std::int32_t last = job_.groups.first_child[group.index() + 1];
-            for (std::int32_t first = job_.groups.first_child[group.index()]; first < last; first += warp_size) {
-                const std::int32_t cell = first + lane_;
-                const T least = cell < last ? distance_to_box(job_.cells, cell) : T(0);
-                unsigned near = __ballot_sync(whole_warp, cell < last && !(least > nearest.bound().squared()));
-                for (; near != 0; near &= near - 1) {
-                    const int from = __ffs(static_cast<int>(near)) - 1;
-                    const bool is_target = __any_sync(whole_warp, target_ == first + from) != 0;
-                    const bool is_near = !(__shfl_sync(whole_warp, least, from) > nearest.bound().squared());
-                    if (!is_target && is_near) {
-                        scan(first + from, offer);
-                    }
-                }
-            }
-            group = next_group(group, false);
-        }
+        around_.visit([&] { return nearest.bound().squared(); },
+                      [&](std::int32_t cell, T least, bool is_one) {
+                          unsigned near = __ballot_sync(whole_warp, is_one && !(least > nearest.bound().squared()));
+                          for (; near != 0; near &= near - 1) {
+                              const int from = __ffs(static_cast<int>(near)) - 1;
+                              const std::int32_t there = cell - lane_ + from;
+                              const bool is_target = __any_sync(whole_warp, target_ == there) != 0;
+                              const bool is_near = !(__shfl_sync(whole_warp, least, from) > nearest.bound().squared());
+                              if (!is_target && is_near) {
+                                  scan(there, offer);
+                              }
+                          }
+                      });
     }
 
     template <class Offer>
     __device__ void scan(std::int32_t cell, const Offer& offer) const {
         const std::int32_t first = job_.cells.first_point[cell];
-        const std::int32_t count = points_that_count(cell);
+        const std::int32_t count =
+            points_that_count<D>(job_.cells, cell, job_.request.k + (job_.request.exclude_self ? 1 : 0));
         for (std::int64_t i = lane_; i - lane_ < count; i += warp_size) {
             RankKey<T> key = no_candidate<T>();
             if (i < count) {
-                key = {position_.squared_distance([&](int axis) { return job_.sources.axis(axis)[first + i]; }),
-                       job_.sources.indices[first + i]};
+                key = {
+                    around_.position().squared_distance([&](int axis) { return job_.sources.axis(axis)[first + i]; }),
+                    job_.sources.indices[first + i]};
             }
             offer(key);
         }
     }
 
-    /// Points at one place lie in the order of their indices: only the first can be neighbors.
-    __device__ std::int32_t points_that_count(std::int32_t cell) const {
-        bool is_single_point = true;
-#pragma unroll
-        for (int axis = 0; axis < D; ++axis) {
-            is_single_point = is_single_point && job_.cells.lower(axis)[cell] == job_.cells.upper(axis)[cell];
-        }
-        const std::int32_t count = job_.cells.points_in(cell);
-        const std::int64_t needed = job_.request.k + (job_.request.exclude_self ? 1 : 0);
-        return is_single_point && count > needed ? static_cast<std::int32_t>(needed) : count;
-    }
-
     const SearchCellsJob<T>& job_;
     const int lane_;
-    const DevicePoint<T, D, Periodic> position_;
+    const CellsAround<T, D, Periodic> around_;
     const std::int32_t home_;
     const T radius_; ///< from the hub of that cell
     // The edge of this lane:
