@@ -121,9 +121,9 @@ TEST_F(CallsOnDevice, FindTheSpanningTree) {
         EXPECT_EQ(found.stages.back().name, "edges");
         EXPECT_EQ(found.stages[found.stages.size() - 2].name, "download");
     }
-    EXPECT_EQ(
-        detail::choose(detail::Task::spanning_tree, Engine::automatic, {5, 5, false, 0, false, detail::Where::gpu}),
-        Engine::tree);
+    EXPECT_EQ(detail::choose(detail::Task::spanning_tree, Engine::automatic,
+                             {5, 5, false, 0, Engine::automatic, detail::Where::gpu}),
+              Engine::tree);
     EXPECT_TRUE(is_refused(ErrorKind::unsupported, {"brute", "the spanning tree on a GPU", "auto, tree"}, [&] {
         detail::check_engine(Engine::brute_force, detail::Task::spanning_tree, detail::Where::gpu);
     }));

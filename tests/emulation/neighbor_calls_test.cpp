@@ -122,8 +122,9 @@ TEST_F(CallsOnDevice, FindNeighborsByEitherEngine) {
     const KnnResult on_cpu = knn(view, 4, {.box = box, .execution = cpu(1)});
     const oracle::Rows<float> expected = rows_of<float>(on_cpu);
     for (const Engine wanted : engines_of(detail::Task::neighbors, detail::Where::gpu)) {
-        const Engine engine = detail::choose(detail::Task::neighbors, wanted,
-                                             {view.count(), view.count(), false, 3, false, detail::Where::gpu});
+        const Engine engine =
+            detail::choose(detail::Task::neighbors, wanted,
+                           {view.count(), view.count(), false, 3, Engine::automatic, detail::Where::gpu});
         EXPECT_EQ(engine, wanted == Engine::automatic ? Engine::brute_force : wanted); // so few points
         KnnResult found(view.count(), 4, IndexType::int32, DType::float32);
         const NeighborRows rows = found.rows_view();

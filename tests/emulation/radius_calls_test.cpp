@@ -64,7 +64,7 @@ TEST_F(CallsOnDevice, FindNeighborsWithinARadius) {
 TEST_F(CallsOnDevice, SearchWithinARadiusByTreesAlone) {
     for (const std::int64_t points : {1, 100, 1000000}) {
         EXPECT_EQ(detail::choose(detail::Task::radius, Engine::automatic,
-                                 {points, points, false, 0, false, detail::Where::gpu}),
+                                 {points, points, false, 0, Engine::automatic, detail::Where::gpu}),
                   Engine::tree);
     }
     for (const Engine engine : {Engine::brute_force, Engine::clover}) {
