@@ -194,11 +194,11 @@ TEST_F(CallsOnDevice, FindNeighborsInACrowdAmongCells) {
 }
 
 // The horizon of a cell may be less than the weights of its last edges, so it is asked about even if an edge is beyond
-// the bound: here there are six times as many cells as a cell has edges, and one row differs if it is not.
+// the bound: here there are six times as many cells as a cell has edges, and four rows differ if it is not.
 TEST_F(CallsOnDevice, FindNeighborsInCellsWithoutAnEdge) {
-    const std::vector<float> points = uniform_points<float>(6000, 3, 0, 1, 1);
+    const std::vector<float> points = uniform_points<float>(6000, 3, 0, 1, 2);
     const PointsView view(points, 3);
-    constexpr std::int64_t k = 30;
+    constexpr std::int64_t k = 60;
     KnnResult found(view.count(), k, IndexType::int32, DType::float32);
     const NeighborRows rows = found.rows_view();
     KnnOptions options{.execution = cuda()};
