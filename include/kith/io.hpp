@@ -156,7 +156,8 @@ struct ReadOptions {
 
 /// Keeps `count` rows of a snapshot, drawn at random, in their order; all if there are no more. The same seed draws the
 /// same rows of a file, as `kith fof --sample` does. The header's counts stay those of the file. Over ranks collective:
-/// draws from the rows of all. Throws Error(invalid_argument) unless count is 1 or more.
+/// draws from the rows of all. Throws Error(invalid_argument) unless count is 1 or more and there is a file row for
+/// every row.
 void keep_sample(Snapshot& snapshot, std::int64_t count, std::uint64_t seed = 1, Communicator* ranks = nullptr);
 
 /// The warning that read_snapshot() adds if the extent of all positions does not fit the file's box; empty if it does.
@@ -372,9 +373,10 @@ void stream_catalog_hdf5(const std::filesystem::path& path, const Catalog& colum
 
 /// Writes a snapshot as Tipsy binary (std: big-endian): gas, dark matter and stars are types 0, 1 and 4, in this order;
 /// points without types are dark matter. Positions and velocities keep their type, except float32 positions beside
-/// float64 velocities, which become float64. Absent velocities and masses are 0, and so is all that a snapshot lacks:
-/// softening, potential, density, temperature, metals, formation time. The format has no box, ids or units. Throws
-/// Error(invalid_argument) for other types or dimensions than 3, Error(too_large) for 2^31 particles or more.
+/// float64 velocities, which become float64; masses become float32. Absent velocities and masses are 0, and so is all
+/// that a snapshot lacks: softening, potential, density, temperature, metals, formation time. The format has no box,
+/// ids or units. Throws Error(invalid_argument) for other types or dimensions than 3, columns of other lengths than the
+/// positions, and masses beyond float32; Error(too_large) for 2^31 particles or more.
 void write_tipsy(const std::filesystem::path& path, const Snapshot& snapshot);
 
 /// Writes Tipsy group files. write_grp: an ASCII count, then label plus one of each particle of the file (0 = in no

@@ -1,10 +1,10 @@
 // The order of a left-balanced k-d tree: which point is each node, and which axis it splits.
 //
-// The tree is that of kith/device/kdtree_build.hpp, bit for bit, built by all threads or on a GPU, several times as fast.
-// Bring your points, and whatever belongs to them, into this order (kith/device/kdtree_arrange.hpp), and search them by
-// kith/device/kdtree.hpp from loops and kernels of your own. Space is open: only searches know a periodic box.
-// Source: I. Wald (2023), arXiv:2211.00120. Cost: O(N log N) on average. Memory: a record of 4 bytes and the coordinates
-// for each point, at most 28 bytes.
+// The tree is that of kith/device/kdtree_build.hpp, bit for bit, built several times as fast, by all threads or on a
+// GPU. Bring your points, and whatever belongs to them, into this order (kith/device/kdtree_arrange.hpp), and search
+// them by kith/device/kdtree.hpp from loops and kernels of your own. Space is open: only searches know a periodic box.
+// Source: I. Wald (2023), arXiv:2211.00120. Cost: O(N log N) on average. Memory: on the CPU a record of at most 28
+// bytes for each point; on a GPU (docs/api/cpp-kdtree.md) a copy of the points, their tree, and what sorts take.
 #pragma once
 
 #include <kith/device/kdtree_split.hpp>

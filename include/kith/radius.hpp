@@ -159,7 +159,8 @@ struct RadiusCounts : SearchSummary {
     std::vector<std::int64_t> counts; ///< of the neighbors of each query
 };
 
-/// The lengths of the rows alone: source nodes that lie within the radius as a whole are counted, not visited.
+/// The lengths of the rows alone: Engine::tree counts nodes that lie within the radius as a whole, and visits none of
+/// their points.
 /// Unresolved rows are not reported. Throws as radius_search().
 [[nodiscard]] RadiusCounts radius_count(const PointsOrTree& points, const Radii& radii,
                                         const RadiusOptions& options = {});

@@ -37,13 +37,17 @@ using PhaseSpaceArgument = std::optional<std::tuple<InputArray, double, bool, st
     PhaseSpace phase_space{points_of(velocities, "velocities"),
                            psi_is_relative ? VelocityLength::sigmas(psi) : VelocityLength::absolute(psi)};
     if (masses && psi_is_relative) {
-        require_reach(*masses, Device{}, "the array of masses"); // the dispersion is found on the CPU
+        if (device_of(masses->device_type(), masses->device_id()) != Device{}) {
+            throw Error(ErrorKind::invalid_argument,
+                        "the array of masses lies in the memory of a GPU, but the "
+                        "dispersion of velocities is found on the CPU; copy it to the host");
+        }
         phase_space.masses = scalars_of(*masses, "masses");
     }
     return phase_space;
 }
 
-/// The same at a linking length, in memory of the host.
+/// The same at a linking length.
 [[nodiscard]] inline std::optional<PhaseSpaceAt> phase_space_at(const PhaseSpaceArgument& given,
                                                                 const LengthArgument& length) {
     const std::optional<PhaseSpace> phase_space = phase_space_of(given);

@@ -82,6 +82,10 @@ void keep_sample(Snapshot& snapshot, std::int64_t count, std::uint64_t seed, Com
     if (count < 1) {
         throw error(ErrorKind::invalid_argument, "a sample of ", count, " rows was asked for; it must be 1 or more");
     }
+    if (std::ssize(snapshot.file_rows) != snapshot.positions.rows()) {
+        throw error(ErrorKind::invalid_argument, "the snapshot has ", snapshot.positions.rows(), " rows, but ",
+                    snapshot.file_rows.size(), " numbers of them in the file (file_rows), by which rows are drawn");
+    }
     const std::uint64_t last = last_of_sample(snapshot.file_rows, count, seed, ranks);
     if (last == std::numeric_limits<std::uint64_t>::max()) {
         return;

@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <limits>
 #include <numeric>
 #include <variant>
@@ -42,6 +43,10 @@ std::byte* store_row(const RealArray* rows, std::size_t row, std::size_t columns
             rows == nullptr
                 ? 0
                 : std::visit([&](const auto& values) { return double{values[row * columns + axis]}; }, rows->values);
+        if (!wide && std::abs(value) > std::numeric_limits<float>::max()) {
+            throw error(ErrorKind::invalid_argument, "the mass of row ", row, " is ", value,
+                        ", beyond float32, in which a Tipsy file holds masses; use another unit");
+        }
         wide ? store(to, value, big) : store(to, static_cast<float>(value), big);
         to += wide ? 8 : 4;
     }
@@ -58,6 +63,23 @@ TipsyLayout layout_of(const Snapshot& snapshot) {
     if (snapshot.positions.columns != 3) {
         throw error(ErrorKind::invalid_argument, "a Tipsy file holds points in 3 dimensions; the snapshot has ",
                     snapshot.positions.columns);
+    }
+    const std::int64_t rows = snapshot.positions.rows();
+    const auto require_fit = [&](const char* name, const RealArray& column, std::int64_t columns) {
+        if (column.columns != columns || column.rows() != rows) {
+            throw error(ErrorKind::invalid_argument, "the ", name, " are ", column.rows(), " rows of ", column.columns,
+                        "; there must be ", rows, " of ", columns, ", as of the positions");
+        }
+    };
+    if (snapshot.velocities) {
+        require_fit("velocities", *snapshot.velocities, 3);
+    }
+    if (snapshot.masses) {
+        require_fit("masses", *snapshot.masses, 1);
+    }
+    if (!snapshot.types.empty() && std::ssize(snapshot.types) != rows) {
+        throw error(ErrorKind::invalid_argument, "there are ", snapshot.types.size(), " types for ", rows,
+                    " positions");
     }
     TipsyLayout layout;
     for (std::size_t row = 0; row < static_cast<std::size_t>(snapshot.positions.rows()); ++row) {

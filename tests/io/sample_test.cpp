@@ -72,6 +72,9 @@ TEST(Sample, OfEmptySnapshotsAndOfNoRows) {
     io::keep_sample(none, 10);
     EXPECT_TRUE(none.file_rows.empty());
     expect_error(ErrorKind::invalid_argument, {"0 rows"}, [&] { io::keep_sample(none, 0); });
+    io::Snapshot unnumbered = rows_of(0, 5);
+    unnumbered.file_rows.clear();
+    expect_error(ErrorKind::invalid_argument, {"5 rows", "file_rows"}, [&] { io::keep_sample(unnumbered, 2); });
 }
 
 } // namespace

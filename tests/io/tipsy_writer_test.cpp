@@ -174,6 +174,21 @@ TEST(TipsySnapshot, RefusesWhatTheFormatLacks) {
     flat.positions = {std::vector<float>{1, 2}, 2};
     expect_error(ErrorKind::invalid_argument, {"3 dimensions", "has 2"},
                  [&] { io::write_tipsy(folder / "a.std", flat); });
+    io::Snapshot uneven = snapshot_of_three({0, 1, 4});
+    std::get<std::vector<double>>(uneven.masses->values)[2] = 1e39;
+    expect_error(ErrorKind::invalid_argument, {"mass of row 2 is 1e+39", "float32"},
+                 [&] { io::write_tipsy(folder / "a.std", uneven); });
+    uneven.masses->values = std::vector<double>{1, 2};
+    expect_error(ErrorKind::invalid_argument, {"masses are 2 rows of 1", "3 of 1"},
+                 [&] { io::write_tipsy(folder / "a.std", uneven); });
+    uneven.masses.reset();
+    uneven.velocities->columns = 1;
+    expect_error(ErrorKind::invalid_argument, {"velocities are 9 rows of 1", "3 of 3"},
+                 [&] { io::write_tipsy(folder / "a.std", uneven); });
+    uneven.velocities.reset();
+    uneven.types = {1};
+    expect_error(ErrorKind::invalid_argument, {"1 types for 3 positions"},
+                 [&] { io::write_tipsy(folder / "a.std", uneven); });
     EXPECT_EQ(folder.entries(), 0U);
 }
 

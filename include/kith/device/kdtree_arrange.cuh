@@ -62,6 +62,7 @@ inline unsigned blocks_for(std::uint64_t threads) {
 /// job), which must run kernel(job) on that many blocks of that many threads, one call after another. The arrays must
 /// not overlap.
 template <class Element, class Launch>
+    requires(std::is_class_v<Launch>) // not a stream
 void arrange(const std::int32_t* indices, Node count, const Element* from, Element* to, const Launch& launch) {
     static_assert(std::is_trivially_copyable_v<Element>, "a kernel copies elements");
     if (count > 0) {
@@ -72,6 +73,7 @@ void arrange(const std::int32_t* indices, Node count, const Element* from, Eleme
 
 /// The smallest original index of each subtree, for TreeView::least_indices: a kernel a level.
 template <class Launch>
+    requires(std::is_class_v<Launch>)
 void find_least_indices(const std::int32_t* indices, Node count, std::int32_t* least, const Launch& launch) {
     for (int level = levels_of(count); level-- > 0;) {
         launch(detail::find_least_of_level<std::int32_t>, detail::blocks_for(std::uint64_t{1} << level),

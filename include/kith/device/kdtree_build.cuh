@@ -7,7 +7,7 @@
 // all go one way, so ranges need not be a power of two long, and no other memory is needed.
 // Cost: O(N log^3 N) comparisons; log^2 N kernels a level, each of which reads all points. Memory in addition to the
 // points: one integer per point, another one for original indices if they are wanted, and one byte with split axes of
-// choice. kith::kdtree_order (kdtree_order.hpp) sorts once a level, in more memory. It has not run on a real GPU yet.
+// choice. kith::kdtree_order (kdtree_order.hpp) sorts once a level, in more memory.
 // Source: I. Wald (2023), arXiv:2211.00120, section 3, whose sorts carry a tag with each point; here a point's position
 // tells its subtree.
 #pragma once

@@ -146,7 +146,7 @@ private:
     void add_lists(const Part& part, const DividedPart& division, const DividedPart& behind,
                    const std::vector<std::int32_t>& starts, std::vector<Part>& smaller) const {
         const std::int32_t hubs = behind.first_hub - division.first_hub;
-        const std::int64_t usual = flat_hubs_ > 0 ? (part.count + hubs - 1) / hubs : shape_.cell_size;
+        const std::int64_t usual = flat_hubs_ > 0 ? (std::int64_t{part.count} + hubs - 1) / hubs : shape_.cell_size;
         bool starts_group = part.starts_group;
         for (std::int32_t hub = division.first_hub; hub < behind.first_hub; ++hub) {
             const std::int32_t* const start = starts.data() + 2 * std::ptrdiff_t{hub};

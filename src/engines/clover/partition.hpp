@@ -2,7 +2,7 @@
 //
 // Blocks of points are compared with all hubs side by side and counted; then every block knows where its points of each
 // part go. So coincident points keep their order within a part, for any number of threads. Cost: points times hubs;
-// 4 bytes a point while it lasts.
+// memory while it lasts: 4 bytes a point, and 8 a hub for every block of points.
 #pragma once
 
 #include "engines/clover/kernels.hpp"
@@ -109,7 +109,8 @@ Partition<T> part_points(Context& context, const GivenPoints<T>& given, const st
     // Of each hub two lists: the points around it, and those at its place.
     Buffer<std::int32_t> list_of(context.memory_tracker(), count);
     const std::int64_t lists = 2 * hub_count;
-    std::vector<std::int32_t> starts(blocks * lists); // counts at first
+    Buffer<std::int32_t> starts(context.memory_tracker(), blocks * lists); // counts at first
+    std::fill_n(starts.data(), blocks * lists, 0);
     const auto each_block = [&](const auto& body) {
         parallel_blocks(count, points_at_once, [&](std::int64_t block, std::int64_t begin, std::int64_t end) {
             body(begin, end, starts.data() + block * lists);

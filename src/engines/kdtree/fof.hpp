@@ -1,10 +1,11 @@
 // Friends-of-friends by a range query a point over a k-d tree, from points to labels.
 //
 // Source: GPU halo-finding thesis, sections 3.3.2 and 3.4.2. Its tree is one of positions, in phase space too; so is
-// this one. Beyond it, every query goes to the points before its own alone, and boxes are tight in all axes, those of
-// velocities included. A node whose points are one group already is left out if the query is of that group, and left at
-// the first friend otherwise. Cost: O(log N) a query, and the leaves near its ball that are not yet of its group.
-// Memory: the tree, a parent a point, and 2 d + 1 numbers a leaf.
+// this one; on a GPU (link_device.hpp) it is one of all coordinates. Beyond the thesis, every query goes to the points
+// before its own alone, and boxes are tight in all axes, those of velocities included. A node whose points are one
+// group already is left out if the query is of that group, and left at the first friend otherwise. Cost: O(log N) a
+// query, and the leaves near its ball that are not yet of its group. Memory: the tree, a parent a point, and 4 d
+// numbers and 2 bytes a leaf.
 #pragma once
 
 #include "engines/kdtree/bucket_tree.hpp"

@@ -2,7 +2,9 @@
 // kith/device/kdtree_search.hpp, and the links in the same kernel.
 //
 // Every pair of friends is met from both sides and linked from that of the later node. Source: GPU halo-finding thesis,
-// sections 3.4.2 and 4.4.3. Cost: O(log N) a point, and the nodes near its ball.
+// sections 3.4.2 and 4.4.3. Cost: O(log N) a point, and all
+// points in its ball: unlike the CPU (link_cpu.ipp) it passes over no nodes that are one group, so that a clump costs
+// the square of its points.
 #pragma once
 
 #include <kith/device/kdtree_search.hpp>
@@ -17,7 +19,7 @@ namespace kith::detail::inline KITH_GPU {
 inline constexpr int range_query_threads = 128; ///< of a block
 
 template <class T, int D>
-struct RangeQueryJob {
+struct RangeQueryKernelJob {
     kdtree::TreeView<kdtree::StructNodes<std::array<T, D>>> tree;
     const LinkFrame<T>* frame;
     DeviceUnionFind groups; ///< of the nodes
@@ -25,7 +27,7 @@ struct RangeQueryJob {
 
 template <class T, int D>
 __global__ void __launch_bounds__(range_query_threads)
-    link_by_range_queries_kernel(const __grid_constant__ RangeQueryJob<T, D> job) {
+    link_by_range_queries_kernel(const __grid_constant__ RangeQueryKernelJob<T, D> job) {
     const std::int64_t thread = thread_index();
     if (thread >= job.tree.count || job.frame->is_refused) {
         return;
