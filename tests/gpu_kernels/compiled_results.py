@@ -51,6 +51,7 @@ NOT_RUN = (
     (r"^each_index_kernel<FindLeafBlocks>", "only for visitors"),
     (r"^each_index_kernel<(FindRuns|MakeRunsOfMembers)<unsigned long>", "only for keys of groups that take 64 bits"),
     (r"^join_below_kernel<int, AttributeOfNode<int>, JoinComponents>", "only for more than a thousand points"),
+    (r"^each_index_kernel<AddVelocities<", "only in phase space, whose other kernels have twice the dimensions"),
 )
 
 # It counts what the groups of a catalog have wrong, which is nothing.
