@@ -41,7 +41,8 @@ def read(path: Path | Sequence[Path], types: int | Sequence[int] | str | None = 
         Columns of a text table that are the coordinates: `["ra", "dec"]`, or `[2, 3, 4]`, numbered from 1. By default x,
         y and z by name, or all of two or three without names; of more, they must be chosen.
     sample : int, optional
-        Keeps only so many of these particles, drawn at random, in their order: those of `kith fof --sample`.
+        The number of these particles to keep. They are drawn at random and stay in order; `kith fof --sample` draws the
+        same. The header's counts remain those of the file.
     seed : int
         Of the sample, from 0 to 2^63 - 1. The same seed draws the same particles.
 

@@ -53,7 +53,7 @@ template <Coordinate T>
 std::unique_ptr<const Index<T>> build_index(Context& context, Engine engine, const UnsortedPoints<T>& points,
                                             const CloverOptions& clover = {});
 
-/// Throws invalid_argument for options that no index of so many points can have.
+/// Throws invalid_argument for options that an index of `points` points cannot have.
 void check_clover(const CloverOptions& options, std::int64_t points);
 
 } // namespace kith::detail

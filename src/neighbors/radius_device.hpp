@@ -55,7 +55,7 @@ public:
     [[nodiscard]] std::int64_t query_count() const { return queries_.points.count; }
     /// Original indices, in the order of the queries.
     [[nodiscard]] const std::int32_t* query_indices() const { return queries_.points.indices.data(); }
-    /// Leaves of queries: all; in blocks of at most so many queries; and the first query of one.
+    /// All leaves of queries; the same in blocks of at most `max_queries` queries; and the first query of a leaf.
     [[nodiscard]] LeafRange all() const { return all_leaves(queries_); }
     [[nodiscard]] std::vector<LeafRange> blocks(DeviceContext& context, std::int64_t max_queries) const {
         return leaf_blocks(context, queries_, max_queries);

@@ -42,7 +42,7 @@ struct FiniteVelocities {
 
 /// Of velocities in memory of the host. Throws for the first that is not finite.
 FiniteVelocities finite_velocities(const PointsView& view);
-/// The same with bounds that somebody else found.
+/// The same with known bounds.
 template <Coordinate V>
 FiniteVelocities finite_velocities(const PointsView& view, const PointBounds<V>& bounds) {
     FiniteVelocities velocities{view};

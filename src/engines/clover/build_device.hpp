@@ -49,7 +49,7 @@ DeviceBuffer<U> copied(DeviceWork& work, const std::vector<U>& from) {
 template <Coordinate T, int D>
 class DeviceCellBuild {
 public:
-    /// With `flat_hubs` the flat form around so many hubs, or as many as there are points.
+    /// `flat_hubs` is the number of hubs of the flat form, at most one a point; 0 builds the hierarchical form.
     DeviceCellBuild(DeviceContext& context, const CellShape& shape, std::int64_t flat_hubs)
         : context_(context), shape_(shape), flat_hubs_(flat_hubs) {}
 
@@ -285,8 +285,8 @@ private:
     DeviceBuffer<T> hubs_; ///< of the last level
 };
 
-/// Cells of one point or more that the device holds, in stages of the context. With `flat_hubs` those of the flat form,
-/// around so many hubs: check_flat_shape() has been asked.
+/// Cells of one point or more that the device holds, in stages of the context. `flat_hubs` is the number of hubs of the
+/// flat form, which check_flat_shape() has passed; 0 builds the hierarchical form.
 template <Coordinate T, int D>
 DeviceCells<T> build_cells_on_device(DeviceContext& context, const NormalizedPoints<T>& points, std::int64_t flat_hubs,
                                      const CellShape& shape = {}) {

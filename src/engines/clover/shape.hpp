@@ -12,7 +12,7 @@ namespace kith::detail {
 inline constexpr std::int64_t max_hubs = 256;       ///< that a point is compared with on one level: fits a byte
 inline constexpr std::int64_t cells_per_group = 96; ///< at most, where none is split again
 
-/// A crowd is as many coincident points as so many cells have.
+/// A crowd has at least as many coincident points as this number of average cells has points.
 inline constexpr std::int64_t cells_per_crowd = 8;
 
 struct CellShape {
@@ -22,7 +22,7 @@ struct CellShape {
     [[nodiscard]] std::int64_t cells_for(std::int64_t count) const {
         return std::max<std::int64_t>(1, (count + cell_size / 2) / cell_size);
     }
-    /// How many hubs part so many points, where they are not yet one group: the parts are groups if a few hubs do.
+    /// The number of hubs that part `count` points, more than one group. If a few hubs suffice, their parts are groups.
     [[nodiscard]] std::int64_t hubs_for(std::int64_t count) const {
         const std::int64_t groups = 2 * cells_for(count) / cells_per_group;
         if (groups <= cells_per_group) {

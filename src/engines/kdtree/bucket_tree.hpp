@@ -47,8 +47,8 @@ constexpr std::int64_t leaf_number(kdtree::Node node, std::int64_t leaves) {
     return in_level + lowest / 2;
 }
 
-/// A tree of one point or more that splits the first axes of its points, so many, and fills these alone. Runs inside a
-/// stage of the context.
+/// A tree of one point or more. It splits only the first `axes` axes of its points, and fills only these coordinates.
+/// Runs inside a stage of the context.
 template <Coordinate T>
 BucketTree<T> build_bucket_tree(Context& context, const UnsortedPoints<T>& given, int axes);
 

@@ -1,4 +1,4 @@
-// What cells and their graph are to be, whoever made them.
+// Checks of CLOVER's cells and their graph, for the builders of the CPU and of a GPU.
 #pragma once
 
 #include "engines/clover/graph.hpp"
