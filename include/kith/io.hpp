@@ -348,7 +348,8 @@ void stream_catalog_hdf5(const std::filesystem::path& path, const Catalog& colum
 /// applied again. Contiguous, compact and external datasets become contiguous. Omitted are data that locate rows of the
 /// input (SWIFT's /Cells, EAGLE's /HashTable), references to objects of the input, and, of several files, columns that
 /// one of them lacks. For Gadget-2 binary and Tipsy input only Coordinates, Velocities, Masses or MassTable, and
-/// ParticleIDs are written, in Gadget-4's layout.
+/// ParticleIDs are written, in Gadget-4's layout. A binary Tipsy file to a path that ends in .std or .tipsy is written
+/// as Tipsy: its records as they are, in order within gas, dark matter and stars, without the provenance.
 ///
 /// /Header receives the provenance; an attribute of the same name in the input's header stays, unless kith wrote it.
 /// Returns what was omitted, one human-readable line each. `progress` is called before each dataset.
@@ -363,9 +364,9 @@ void stream_catalog_hdf5(const std::filesystem::path& path, const Catalog& colum
 /// order.
 ///
 /// Throws Error(invalid_argument) if the snapshot has no types (arrays, tables, PLY) or names no files, if `path` is
-/// one of these files, or if the catalog is not the snapshot's; Error(file) if a file cannot be read or has changed, or
-/// the disk is full; Error(unsupported) for virtual datasets; Error(out_of_memory); Error(canceled). Then nothing is
-/// written.
+/// one of these files or ends in .std or .tipsy although the input is not binary Tipsy, or if the catalog is not the
+/// snapshot's; Error(file) if a file cannot be read or has changed, or the disk is full; Error(unsupported) for virtual
+/// datasets; Error(out_of_memory); Error(canceled). Then nothing is written.
 [[nodiscard]] std::vector<std::string> write_sorted_snapshot(const std::filesystem::path& path, const Catalog& catalog,
                                                              const Snapshot& snapshot, const Provenance& provenance,
                                                              const Progress& progress = {},

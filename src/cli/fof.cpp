@@ -32,12 +32,22 @@ void require_axes_for_gtp(const FofArguments& arguments) {
 }
 
 void require_types_for_sorting(const FofArguments& arguments) {
-    if (!arguments.sorted_snapshot.empty() && !io::read_header(arguments.snapshot, arguments.columns).has_types) {
+    if (arguments.sorted_snapshot.empty()) {
+        return;
+    }
+    const io::SnapshotHeader header = io::read_header(arguments.snapshot, arguments.columns);
+    if (!header.has_types) {
         throw UsageError(
             fmt::format("--sorted-snapshot is '{}', but '{}' is an array or a table without particle types, "
                         "and no snapshot to sort; leave --sorted-snapshot out (the catalog lists the rows "
                         "of each group in /Members/Index)",
                         arguments.sorted_snapshot, arguments.snapshot));
+    }
+    const std::string extension = std::filesystem::path(arguments.sorted_snapshot).extension().string();
+    if ((extension == ".std" || extension == ".tipsy") && !header.format.starts_with("Tipsy (")) {
+        throw UsageError(fmt::format("--sorted-snapshot is '{}', a name of binary Tipsy, but '{}' is {}; give a name "
+                                     "that ends in .hdf5",
+                                     arguments.sorted_snapshot, arguments.snapshot, header.format));
     }
 }
 
@@ -142,7 +152,8 @@ Command fof_command(const Parser& program) {
                  "Also write the whole snapshot in group order, .hdf5: in each type first the members of group 0, then "
                  "of group 1 ..., then all other particles. Readers of Gadget-4 and AREPO catalogs need it to find "
                  "the members of a group. HDF5 input keeps all its columns; Gadget-2 binary and Tipsy keep "
-                 "positions, velocities, masses and ids",
+                 "positions, velocities, masses and ids. A name in .std or .tipsy sorts a binary Tipsy file as "
+                 "Tipsy, with all its columns",
                  arguments->sorted_snapshot);
     add_sample_options(command, *arguments);
     add_rebalance_option(command, arguments->rebalance);

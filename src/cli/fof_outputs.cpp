@@ -109,7 +109,7 @@ void plan_outputs(OutputFiles& outputs, const FofArguments& arguments) {
     outputs.plan("--grp", arguments.grp);
     outputs.plan("--gtp", arguments.gtp);
     outputs.plan("--map", arguments.map, {".png"});
-    outputs.plan("--sorted-snapshot", arguments.sorted_snapshot, {".hdf5", ".h5"});
+    outputs.plan("--sorted-snapshot", arguments.sorted_snapshot, {".hdf5", ".h5", ".std", ".tipsy"});
 }
 
 void project_points(const FofArguments& arguments, FofRun& run) {

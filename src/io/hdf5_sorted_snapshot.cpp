@@ -4,7 +4,7 @@
 // of the snapshot and put in order (hdf5_row_copy.hpp), all else is copied from the first file as it is. The header's
 // counts become those of one file. What says at which rows of the old file particles lie would be wrong and is left
 // out: SWIFT's /Cells, EAGLE's /HashTable. Inputs of other formats are written from the columns that their readers give
-// (hdf5_sorted_columns.cpp).
+// (hdf5_sorted_columns.cpp), unless Tipsy is written as Tipsy (tipsy_sorted.cpp).
 //
 // Over ranks, rank 0 walks the input and writes; before it copies a type or a column it tells the others, which then
 // read and sort their rows of it.
@@ -51,6 +51,10 @@ void require_sortable(const std::filesystem::path& path, const SnapshotHeader& h
                         ": this is a file of the input; write the sorted snapshot elsewhere");
         }
     }
+}
+
+bool is_named_as_tipsy(const std::filesystem::path& path) {
+    return path.extension() == ".std" || path.extension() == ".tipsy";
 }
 
 /// Says how far the work is and stops it where the caller wants that.
@@ -352,13 +356,22 @@ std::vector<std::string> write_sorted_snapshot(const std::filesystem::path& path
                                                const Snapshot& snapshot, const Provenance& provenance,
                                                const Progress& progress, Communicator* communicator) {
     return hdf5::on_all_ranks(communicator, [&](hdf5::Ranks& ranks) {
-        bool is_hdf5 = false;
+        const Reader* reader = nullptr;
         ranks.agreed([&] {
             require_sortable(path, snapshot.header);
-            is_hdf5 = &reader_of(snapshot.header.files.front()) == &hdf5_reader;
+            reader = &reader_of(snapshot.header.files.front());
+            if (is_named_as_tipsy(path) && reader != &tipsy_reader) {
+                throw error(ErrorKind::invalid_argument, path.string(), ": ", snapshot.header.files.front().string(),
+                            " is ", snapshot.header.format,
+                            "; only a binary Tipsy snapshot is sorted as Tipsy; choose a name that ends in .hdf5");
+            }
         });
-        return is_hdf5 ? write_sorted_copy(ranks, path, catalog, snapshot, provenance, progress)
-                       : write_sorted_columns(ranks, path, catalog, snapshot, provenance, progress);
+        if (is_named_as_tipsy(path)) {
+            write_sorted_records(ranks, path, catalog, snapshot, progress);
+            return std::vector<std::string>{};
+        }
+        return reader == &hdf5_reader ? write_sorted_copy(ranks, path, catalog, snapshot, provenance, progress)
+                                      : write_sorted_columns(ranks, path, catalog, snapshot, provenance, progress);
     });
 }
 

@@ -44,4 +44,8 @@ void require_same_counts(const TypeCounts& found, const SnapshotHeader& header);
                                                             const Catalog& catalog, const Snapshot& snapshot,
                                                             const Provenance& provenance, const Progress& progress);
 
+/// write_sorted_snapshot() of a binary Tipsy file, as one. Over ranks collective.
+void write_sorted_records(hdf5::Ranks& ranks, const std::filesystem::path& path, const Catalog& catalog,
+                          const Snapshot& snapshot, const Progress& progress);
+
 } // namespace kith::io

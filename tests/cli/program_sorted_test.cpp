@@ -88,7 +88,8 @@ TEST_F(Sorted, WhatCannotBeIsRefusedBeforeAnythingIsWritten) {
         EXPECT_NE(outcome.err.find(words), std::string::npos) << outcome.err;
     };
     refused("in.npy --linking-length 1 -o a.hdf5 --sorted-snapshot b.hdf5", "without particle types");
-    refused("snap -o a.hdf5 --sorted-snapshot b.npy", ".hdf5 or .h5");
+    refused("snap -o a.hdf5 --sorted-snapshot b.npy", ".hdf5 or .h5 or .std or .tipsy");
+    refused("snap -o a.hdf5 --sorted-snapshot b.std", "is Gadget-2");
     refused("snap -o a.hdf5 --sorted-snapshot a.hdf5", "both write");
     static_cast<void>(fof("snap -o a.hdf5 --sorted-snapshot s.hdf5"));
     refused("s.hdf5 --linking-length 1 -o b.hdf5 --sorted-snapshot s.hdf5", "also the input");

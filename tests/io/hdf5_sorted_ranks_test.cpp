@@ -1,6 +1,8 @@
 // Snapshots in group order that ranks write: the bytes of one process.
 #include "io/hdf5_sorted_files.hpp"
 
+#include "io/tipsy_layout.hpp"
+
 #include <numeric>
 
 using namespace kith;
@@ -50,40 +52,60 @@ TEST_F(SortedOverRanks, LargeGroups) {
     EXPECT_EQ(Hdf5Checker(output()).dataset<std::uint64_t>("PartType1/ParticleIDs"), expected);
 }
 
-TEST_F(SortedOverRanks, TipsyBecomesHdf5) {
-    std::string bytes;
-    const auto append = [&](const auto value) {
-        bytes.append(reinterpret_cast<const char*>(&value), sizeof(value)); // native: little-endian
-    };
-    append(0.25);
-    for (const std::int32_t number : {7, 3, 2, 3, 2, 0}) { // all, dimensions, gas, dark, star, padding
-        append(number);
-    }
-    const auto record = [&](int id, int floats) {
-        for (int i = 0; i < floats; ++i) {
-            append(static_cast<float>(id + i) / 8);
+// Two gas, three dark and two star particles, each of floats that count from eight times its mass.
+class SortedTipsy : public SortedOverRanks {
+protected:
+    SortedTipsy() {
+        append(0.25);
+        for (const std::int32_t number : {7, 3, 2, 3, 2, 0}) { // all, dimensions, gas, dark, star, padding
+            append(number);
         }
-    };
-    for (const int gas : {1, 2}) {
-        record(gas, 12);
+        append_records({1, 2}, 12);
+        append_records({11, 12, 13}, 9);
+        append_records({41, 42}, 11);
+        write_bytes(folder_ / "tipsy", bytes_);
+        snapshot_ = io::read_snapshot(folder_ / "tipsy", all_types());
+        snapshot_.ids = {1, 2, 11, 12, 13, 41, 42}; // for the groups; the file has none
+        catalog_ = groups_of(snapshot_, {{2, 13, 42}, {12, 41}});
     }
-    for (const int dark : {11, 12, 13}) {
-        record(dark, 9);
+    void append(const auto value) {
+        bytes_.append(reinterpret_cast<const char*>(&value), sizeof(value)); // native: little-endian
     }
-    for (const int star : {41, 42}) {
-        record(star, 11);
+    void append_records(const std::vector<int>& ids, int floats) {
+        for (const int id : ids) {
+            for (int i = 0; i < floats; ++i) {
+                append(static_cast<float>(id + i) / 8);
+            }
+        }
     }
-    write_bytes(folder_ / "tipsy", bytes);
-    io::Snapshot snapshot = io::read_snapshot(folder_ / "tipsy", all_types());
-    ASSERT_EQ(snapshot.header.counts, (std::array<std::int64_t, max_types>{2, 3, 0, 0, 2, 0, 0}));
-    snapshot.ids = {1, 2, 11, 12, 13, 41, 42}; // for the groups; the file has none
-    const Catalog catalog = groups_of(snapshot, {{2, 13, 41}, {12, 42}});
-    EXPECT_EQ(sort(catalog, snapshot).size(), 1U);
+    std::string bytes_;
+    io::Snapshot snapshot_;
+    Catalog catalog_;
+};
+
+TEST_F(SortedTipsy, BecomesHdf5) {
+    EXPECT_EQ(snapshot_.header.counts, (std::array<std::int64_t, max_types>{2, 3, 0, 0, 2, 0, 0}));
+    EXPECT_EQ(sort(catalog_, snapshot_).size(), 1U);
     const Hdf5Checker file(output());
     EXPECT_EQ(file.dataset<float>("PartType1/Masses"), (std::vector<float>{13 / 8.0F, 12 / 8.0F, 11 / 8.0F}));
     EXPECT_EQ(file.dataset<float>("PartType0/Masses"), (std::vector<float>{2 / 8.0F, 1 / 8.0F}));
     EXPECT_EQ(file.dataset<float>("PartType4/Coordinates"),
-              (std::vector<float>{42 / 8.0F, 43 / 8.0F, 44 / 8.0F, 43 / 8.0F, 44 / 8.0F, 45 / 8.0F}));
+              (std::vector<float>{43 / 8.0F, 44 / 8.0F, 45 / 8.0F, 42 / 8.0F, 43 / 8.0F, 44 / 8.0F}));
+}
+
+TEST_F(SortedTipsy, KeepsItsRecordsInATipsyFile) {
+    bytes_.resize(io::tipsy_header_bytes);
+    append_records({2, 1}, 12);
+    append_records({13, 12, 11}, 9);
+    append_records({42, 41}, 11);
+    const std::filesystem::path sorted = folder_ / "sorted.std";
+    EXPECT_EQ(io::write_sorted_snapshot(sorted, catalog_, snapshot_, sorted_provenance), std::vector<std::string>{});
+    EXPECT_TRUE(read_bytes(sorted) == bytes_);
+    for (const int ranks : {1, 2, 3}) {
+        const std::filesystem::path over = folder_ / "over_ranks.tipsy";
+        static_cast<void>(write_sorted_over(ranks, over, catalog_, snapshot_, sorted_provenance));
+        EXPECT_TRUE(read_bytes(over) == bytes_) << ranks << " ranks";
+    }
 }
 
 } // namespace
