@@ -60,11 +60,19 @@ struct CloverOptions {
     friend bool operator==(const CloverOptions&, const CloverOptions&) = default;
 };
 
+/// The shape of a k-d tree. Answers do not depend on it.
+struct KdTreeOptions {
+    int leaf_size = 32; ///< points in a leaf, 1 or more
+
+    friend bool operator==(const KdTreeOptions&, const KdTreeOptions&) = default;
+};
+
 struct TreeOptions {
     Box box = {};
     Engine engine = Engine::tree; ///< automatic is the tree; on a GPU there is no other
     TreeShape shape = {};         ///< of Engine::tree
     CloverOptions clover = {};    ///< of Engine::clover
+    KdTreeOptions kdtree = {};    ///< of Engine::kdtree
     Execution execution = {};     ///< the index stays on this device and is searched there
 };
 

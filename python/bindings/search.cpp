@@ -143,7 +143,8 @@ void bind_search(nb::module_& module) {
                std::optional<std::uint64_t> seed) {
                 const PointsView points = call.points().points();
                 TreeOptions options{.box = call.box, .engine = call.engine};
-                options.shape.leaf_size = leaf_size.value_or(options.shape.leaf_size);
+                int& of_engine = call.engine == Engine::kdtree ? options.kdtree.leaf_size : options.shape.leaf_size;
+                of_engine = leaf_size.value_or(of_engine);
                 options.clover.hubs = hubs.value_or(options.clover.hubs);
                 options.clover.seed = seed.value_or(options.clover.seed);
                 if (form) {

@@ -29,7 +29,7 @@ class Tree:
         "clover" cells around random hubs. A call that the engine does not support raises NotImplementedError, one with
         another engine than "auto" and this one ValueError.
     leaf_size : int, optional
-        Most points in a leaf of engine "tree".
+        Most points in a leaf of engine "tree" (40), points in a leaf of engine "kdtree" (32).
     clover : "hierarchical" or "flat", optional
         Form of engine "clover": hubs on several levels, the default, or as published: one level of hubs, and edges between
         all cells.
@@ -69,7 +69,7 @@ class Tree:
                          "hubs": _as_count(hubs, "hubs"), "hub_selection": _as_name(hub_selection, "hub_selection"),
                          "seed": _as_seed(seed)}
         for name, value in self._options.items():
-            engines = ("auto", "tree") if name == "leaf_size" else ("clover",)
+            engines = ("auto", "kdtree", "tree") if name == "leaf_size" else ("clover",)
             if value is not None and engine not in engines:
                 raise ValueError(f"{name} is an option of engine={engines[-1]!r}, but engine is {engine!r}; leave it out")
         self._core = _core.Tree(call, *self._options.values())

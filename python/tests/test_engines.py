@@ -132,7 +132,7 @@ def test_the_forms_of_clover_find_the_same_neighbors(options, queries):
         assert (one == other).all()
 
 
-@pytest.mark.parametrize("options", [{}, {"leaf_size": 5}, {"engine": "brute"}, {"engine": "kdtree"}, FLAT],
+@pytest.mark.parametrize("options", [{}, {"leaf_size": 5}, {"engine": "brute"}, {"engine": "kdtree", "leaf_size": 7}, FLAT],
                          ids=["tree", "leaf_size", "brute", "kdtree", "clover"])
 def test_an_index_is_pickled_with_its_engine(options):
     tree = kith.Tree(POINTS, [1, 0, 2], **options)
@@ -177,7 +177,8 @@ def test_an_index_refuses_calls_that_its_engine_does_not_support():
 
 @pytest.mark.parametrize("options, text", [
     ({"engine": "magic"}, "engine is 'magic'; it must be one of 'auto', 'tree'"),
-    ({"engine": "kdtree", "leaf_size": 40}, "leaf_size is an option of engine='tree', but engine is 'kdtree'"),
+    ({"engine": "brute", "leaf_size": 40}, "leaf_size is an option of engine='tree', but engine is 'brute'"),
+    ({"engine": "kdtree", "leaf_size": 0}, "leaf_size is 0"),
     ({"hubs": 1024}, "hubs is an option of engine='clover', but engine is 'auto'"),
     ({"engine": "brute", "seed": 1}, "seed is an option of engine='clover'"),
     ({**FLAT, "seed": -1}, "seed is -1; it must be 0 or more"),

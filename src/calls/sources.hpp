@@ -91,7 +91,7 @@ public:
             return *kept_->index;
         }
         if (engine != Engine::tree) {
-            index_ = build_index(context, engine, unsorted());
+            index_ = build_index(context, unsorted(), {.engine = engine});
         } else {
             index_ = std::make_unique<TreeIndex<T>>(*planes(context, engine, spare),
                                                     kept_ != nullptr ? given_.tree()->shape() : TreeShape{});
@@ -107,11 +107,11 @@ public:
         context.stage("tree", [&] {
             if (in_phase_space_) {
                 const NormalizedPoints<T>& positions = in_phase_space_->positions;
-                kdtree_ =
-                    build_bucket_tree(context, UnsortedPoints<T>{nullptr, &positions}, positions.view.dimension());
+                kdtree_ = build_bucket_tree(context, UnsortedPoints<T>{nullptr, &positions}, positions.view.dimension(),
+                                            bucket_size);
                 in_phase_space_->add_velocities(kdtree_->points);
             } else {
-                kdtree_ = build_bucket_tree(context, unsorted(), frame().dimension);
+                kdtree_ = build_bucket_tree(context, unsorted(), frame().dimension, bucket_size);
             }
         });
         return *kdtree_;

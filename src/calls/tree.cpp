@@ -19,13 +19,14 @@ namespace kith {
 
 namespace {
 
+void at_least(const char* name, int value, int least) {
+    if (value < least) {
+        throw detail::error(ErrorKind::invalid_argument, detail::of_value(value), name, " is ", value, "; it must be ",
+                            least, " or more");
+    }
+}
+
 void check(const TreeShape& shape) {
-    const auto at_least = [](const char* name, int value, int least) {
-        if (value < least) {
-            throw detail::error(ErrorKind::invalid_argument, detail::of_value(value), name, " is ", value,
-                                "; it must be ", least, " or more");
-        }
-    };
     at_least("leaf_size", shape.leaf_size, 1);
     at_least("coarsening", shape.coarsening, 2);
     at_least("top_size", shape.top_size, 1);
@@ -40,15 +41,21 @@ Engine checked_engine(const TreeOptions& options, std::int64_t points) {
     const Engine engine = options.engine == Engine::automatic ? Engine::tree : options.engine;
     detail::check_engine(engine, detail::Task::index, detail::where_of(options.execution));
     check(options.shape);
+    at_least("leaf_size", options.kdtree.leaf_size, 1);
     if (engine != Engine::tree && options.shape != TreeShape{}) {
         throw detail::error(ErrorKind::invalid_argument, "a shape of planes was given for an index of the engine '",
                             name_of(engine), "', which has none; leave the shape out");
     }
+    const auto refuse_other = [engine](Engine of, bool is_given) {
+        if (engine != of && is_given) {
+            throw detail::error(ErrorKind::invalid_argument, "options of the engine '", name_of(of),
+                                "' were given for an index of '", name_of(engine), "'; leave them out");
+        }
+    };
+    refuse_other(Engine::kdtree, options.kdtree != KdTreeOptions{});
+    refuse_other(Engine::clover, options.clover != CloverOptions{});
     if (engine == Engine::clover) {
         detail::check_clover(options.clover, points);
-    } else if (options.clover != CloverOptions{}) {
-        throw detail::error(ErrorKind::invalid_argument, "options of the engine 'clover' were given for an index of '",
-                            name_of(engine), "'; leave them out");
     }
     return engine;
 }
@@ -131,7 +138,7 @@ Tree::Tree(const PointsView& points, const TreeOptions& options) {
         } else if (data->engine == Engine::brute_force || data->size == 0) {
             context.stage("gather", [&] { kept.tree.points = detail::gather_points(context, normalized); });
         } else {
-            kept.index = detail::build_index<T>(context, data->engine, {nullptr, &normalized}, options.clover);
+            kept.index = detail::build_index<T>(context, {nullptr, &normalized}, options);
         }
         if (normalized.has_tiny) {
             kept.tree.as_given = detail::packed<T>(points);

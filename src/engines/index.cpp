@@ -9,11 +9,12 @@
 namespace kith::detail {
 
 template <Coordinate T>
-std::unique_ptr<const Index<T>> build_index(Context& context, Engine engine, const UnsortedPoints<T>& points,
-                                            const CloverOptions& clover) {
-    switch (engine) {
+std::unique_ptr<const Index<T>> build_index(Context& context, const UnsortedPoints<T>& points,
+                                            const TreeOptions& options) {
+    const CloverOptions& clover = options.clover;
+    switch (options.engine) {
     case Engine::kdtree:
-        return std::make_unique<KdTreeIndex<T>>(context, points);
+        return std::make_unique<KdTreeIndex<T>>(context, points, options.kdtree.leaf_size);
     case Engine::clover:
         if (clover.form == CloverForm::flat) {
             return std::make_unique<FlatCloverIndex<T>>(context, points, flat_shape(clover));
@@ -27,10 +28,8 @@ std::unique_ptr<const Index<T>> build_index(Context& context, Engine engine, con
     return std::make_unique<BruteForceIndex<T>>(context, points);
 }
 
-template std::unique_ptr<const Index<float>> build_index(Context&, Engine, const UnsortedPoints<float>&,
-                                                         const CloverOptions&);
-template std::unique_ptr<const Index<double>> build_index(Context&, Engine, const UnsortedPoints<double>&,
-                                                          const CloverOptions&);
+template std::unique_ptr<const Index<float>> build_index(Context&, const UnsortedPoints<float>&, const TreeOptions&);
+template std::unique_ptr<const Index<double>> build_index(Context&, const UnsortedPoints<double>&, const TreeOptions&);
 
 void check_clover(const CloverOptions& options, std::int64_t points) {
     if (options.form == CloverForm::flat) {

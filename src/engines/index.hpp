@@ -48,10 +48,11 @@ public:
 };
 
 /// Runs stages of the context. Brute force refers to the points of a set, which must outlive the index; others copy
-/// them. Only brute force takes no points. The engine is not Engine::tree.
+/// them. Only brute force takes no points. Of the options, the engine, which is not Engine::tree, and what is its own
+/// count.
 template <Coordinate T>
-std::unique_ptr<const Index<T>> build_index(Context& context, Engine engine, const UnsortedPoints<T>& points,
-                                            const CloverOptions& clover = {});
+std::unique_ptr<const Index<T>> build_index(Context& context, const UnsortedPoints<T>& points,
+                                            const TreeOptions& options);
 
 /// Throws invalid_argument for options that an index of `points` points cannot have.
 void check_clover(const CloverOptions& options, std::int64_t points);

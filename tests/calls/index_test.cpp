@@ -287,6 +287,8 @@ TEST_F(Indices, RefuseOptionsThatMeanNothing) {
     constexpr auto invalid = ErrorKind::invalid_argument;
     refused({.engine = Engine::kdtree, .shape = {.leaf_size = 10}}, invalid, {"shape", "'kdtree'"});
     refused({.engine = Engine::kdtree, .shape = {.leaf_size = 0}}, invalid, {"leaf_size is 0"});
+    refused({.engine = Engine::kdtree, .kdtree = {.leaf_size = -1}}, invalid, {"leaf_size is -1"});
+    refused({.kdtree = {.leaf_size = 40}}, invalid, {"'kdtree'", "'tree'"});
     refused({.engine = Engine::brute_force, .clover = {.seed = 1}}, invalid, {"'clover'", "'brute'"});
     refused({.clover = {.form = CloverForm::flat}}, invalid, {"'clover'", "'tree'"});
     refused({.engine = Engine::clover, .clover = {.hubs = 10}}, invalid, {"hubs", "flat form"});

@@ -1,7 +1,6 @@
 // A k-d tree whose leaves hold several points: the spatial variant, which Engine::kdtree searches.
 //
-// The points lie leaf after leaf; every leaf but the last is full, so that it is a whole number of vectors and its
-// points are found by its number alone. Nodes are those of a complete binary tree in level order (kdtree_layout.hpp):
+// The points lie leaf after leaf; every leaf but the last is full, so that its points are found by its number alone. Nodes are those of a complete binary tree in level order (kdtree_layout.hpp):
 // first the planes, one less than there are leaves, then the leaves. Left of a plane is what comes before the record
 // that split it in the order (coordinate, original index), so that runs of coincident points are split by index. Every
 // node has the smallest original index below it. Memory: a copy of the points and 13 bytes (float32) a leaf; while it
@@ -20,12 +19,13 @@
 
 namespace kith::detail {
 
-/// Points of a full leaf: two or four vectors.
+/// Points of a full leaf, unless a user wants another size: two or four vectors.
 inline constexpr std::int64_t bucket_size = 32;
 
 template <Coordinate T>
 struct BucketTree {
-    PointSet<T> points; ///< leaf after leaf
+    PointSet<T> points;                   ///< leaf after leaf
+    std::int64_t leaf_size = bucket_size; ///< points of a full leaf
     std::int64_t leaves = 0;
     Buffer<T> planes;                     ///< of the nodes that are split, those before the first leaf
     Buffer<std::uint8_t> axes;            ///< that they split
@@ -50,6 +50,6 @@ constexpr std::int64_t leaf_number(kdtree::Node node, std::int64_t leaves) {
 /// A tree of one point or more. It splits only the first `axes` axes of its points, and fills only these coordinates.
 /// Runs inside a stage of the context.
 template <Coordinate T>
-BucketTree<T> build_bucket_tree(Context& context, const UnsortedPoints<T>& given, int axes);
+BucketTree<T> build_bucket_tree(Context& context, const UnsortedPoints<T>& given, int axes, std::int64_t leaf_size);
 
 } // namespace kith::detail

@@ -27,8 +27,8 @@ public:
           nodes_(static_cast<Node>(2 * tree.leaves - 1)) {}
 
     [[nodiscard]] std::int64_t size_of(Node node) const {
-        const std::int64_t full = (std::int64_t{kdtree::subtree_size(node, nodes_)} + 1) / 2 * bucket_size;
-        return is_last(node) ? full - (tree_.leaves * bucket_size - tree_.points.count) : full;
+        const std::int64_t full = (std::int64_t{kdtree::subtree_size(node, nodes_)} + 1) / 2 * tree_.leaf_size;
+        return is_last(node) ? full - (tree_.leaves * tree_.leaf_size - tree_.points.count) : full;
     }
     [[nodiscard]] static int column(const Record* /*records*/, std::int64_t /*size*/, int axis) { return axis; }
     [[nodiscard]] static kdtree::Bounds<T, D> bounds_of(const Record* records, std::int64_t size) {
@@ -72,10 +72,11 @@ private:
 } // namespace
 
 template <Coordinate T>
-BucketTree<T> build_bucket_tree(Context& context, const UnsortedPoints<T>& given, int axes) {
+BucketTree<T> build_bucket_tree(Context& context, const UnsortedPoints<T>& given, int axes, std::int64_t leaf_size) {
     BucketTree<T> tree;
+    tree.leaf_size = leaf_size;
     tree.points = make_point_set(context, given.frame(), given.count());
-    tree.leaves = (given.count() + bucket_size - 1) / bucket_size;
+    tree.leaves = (given.count() + leaf_size - 1) / leaf_size;
     tree.planes = Buffer<T>(context.memory_tracker(), tree.leaves - 1);
     tree.axes = Buffer<std::uint8_t>(context.memory_tracker(), tree.leaves - 1);
     tree.least_indices = Buffer<std::int32_t>(context.memory_tracker(), 2 * tree.leaves - 1);
@@ -94,6 +95,6 @@ BucketTree<T> build_bucket_tree(Context& context, const UnsortedPoints<T>& given
     return tree;
 }
 
-template BucketTree<KITH_SCALAR> build_bucket_tree(Context&, const UnsortedPoints<KITH_SCALAR>&, int);
+template BucketTree<KITH_SCALAR> build_bucket_tree(Context&, const UnsortedPoints<KITH_SCALAR>&, int, std::int64_t);
 
 } // namespace kith::detail

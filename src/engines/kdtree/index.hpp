@@ -15,8 +15,8 @@ namespace kith::detail {
 template <Coordinate T>
 class KdTreeIndex final : public Index<T> {
 public:
-    KdTreeIndex(Context& context, const UnsortedPoints<T>& points) {
-        context.stage("tree", [&] { tree_ = build_bucket_tree(context, points, points.frame().dimension); });
+    KdTreeIndex(Context& context, const UnsortedPoints<T>& points, std::int64_t leaf_size) {
+        context.stage("tree", [&] { tree_ = build_bucket_tree(context, points, points.frame().dimension, leaf_size); });
     }
 
     [[nodiscard]] const BucketTree<T>& tree() const noexcept { return tree_; }

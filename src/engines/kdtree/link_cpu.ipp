@@ -110,9 +110,9 @@ private:
                 }
                 enough = true;
             }
-            const bool ended = level < bottom_level() ? link_earlier(level + levels_per_step,
-                                                                     ((node + 1) << levels_per_step) - 1,
-                                                                     1 << levels_per_step, enough)
+            const bool ended = level < bottom_level()
+                                   ? link_earlier(level + levels_per_step, ((node + 1) << levels_per_step) - 1,
+                                                  1 << levels_per_step, enough)
                                : node >= first_leaf_ ? node != own && link_leaf(node, enough)
                                                      : link_leaves(node, enough);
             if (ended && one_is_enough) {
@@ -177,19 +177,17 @@ private:
     }
 
     /// Of the level, that the query's leaf is below, or the leaf itself.
-    [[nodiscard]] Node own_ancestor(int level) const {
-        return ((leaf_ + 1) >> (kdtree::level_of(leaf_) - level)) - 1;
-    }
+    [[nodiscard]] Node own_ancestor(int level) const { return ((leaf_ + 1) >> (kdtree::level_of(leaf_) - level)) - 1; }
     [[nodiscard]] bool is_of_query(Node node) const { return groups_.find(point_) == groups_.find(first_point(node)); }
 
     [[nodiscard]] std::int32_t first_point(Node node) const {
         const int below = levels_ - 1 - kdtree::level_of(node);
         const std::uint64_t lowest = ((std::uint64_t{node} + 1) << below) - 1;
         const auto leaf = static_cast<Node>(lowest < nodes_ ? lowest : ((std::uint64_t{node} + 1) << (below - 1)) - 1);
-        return static_cast<std::int32_t>(leaf_number(leaf, tree_.leaves) * bucket_size);
+        return static_cast<std::int32_t>(leaf_number(leaf, tree_.leaves) * tree_.leaf_size);
     }
     [[nodiscard]] std::int32_t end_of_leaf(std::int32_t begin) const {
-        return static_cast<std::int32_t>(std::min<std::int64_t>(begin + bucket_size, tree_.points.count));
+        return static_cast<std::int32_t>(std::min<std::int64_t>(begin + tree_.leaf_size, tree_.points.count));
     }
 
     [[nodiscard]] T* lower(int axis) const { return job_.lower_corners + axis * job_.stride; }
@@ -197,9 +195,7 @@ private:
     [[nodiscard]] bool is_whole(Node node) const {
         return std::atomic_ref(job_.whole[node]).load(std::memory_order_relaxed) != 0;
     }
-    void mark(Node node) const {
-        std::atomic_ref(job_.whole[node]).store(std::uint8_t{1}, std::memory_order_relaxed);
-    }
+    void mark(Node node) const { std::atomic_ref(job_.whole[node]).store(std::uint8_t{1}, std::memory_order_relaxed); }
 
     const RangeQueryJob<T>& job_;
     const BucketTree<T>& tree_;

@@ -63,7 +63,7 @@ private:
         }
         const Node left = kdtree::left_child(node);
         const auto nodes = static_cast<Node>(2 * tree_.leaves - 1);
-        const std::int64_t middle = begin + (std::int64_t{kdtree::subtree_size(left, nodes)} + 1) / 2 * bucket_size;
+        const std::int64_t middle = begin + (std::int64_t{kdtree::subtree_size(left, nodes)} + 1) / 2 * tree_.leaf_size;
         const int axis = tree_.axes[node];
         const T plane = tree_.planes[node];
         const T upper = std::exchange(cell.upper[axis], plane);

@@ -33,7 +33,7 @@ public:
         : tree_(tree), first_leaf_(static_cast<Node>(tree.leaves - 1)), needed_(needed), limit_(limit),
           most_(std::min(tree.points.count, needed + std::max<std::int64_t>(needed / 2, 8))), scratch_(scratch) {
         std::copy_n(tree.points.frame.working_period.data(), D, period_);
-        scratch.reserve(1, most_ + bucket_size + 2 * vector_padding);
+        scratch.reserve(1, most_ + tree.leaf_size + 2 * vector_padding);
     }
 
     /// Finds the neighbors of a query in working coordinates: sorted in the scratch. Returns how many there are, which
@@ -151,10 +151,10 @@ private:
     }
 
     HWY_INLINE void scan(std::int64_t leaf) {
-        const std::int64_t begin = leaf * bucket_size;
+        const std::int64_t begin = leaf * tree_.leaf_size;
         found_ += keep_within<Periodic, D>(query_, period_, tree_.points.axis(0) + begin, tree_.points.stride,
                                            tree_.points.indices.data() + begin,
-                                           std::min(bucket_size, tree_.points.count - begin), bound_.distance,
+                                           std::min(tree_.leaf_size, tree_.points.count - begin), bound_.distance,
                                            scratch_.distances.data() + found_, scratch_.indices.data() + found_);
         if (found_ > most_ || (found_ >= needed_ && !is_bounded_by_neighbors())) {
             sort();

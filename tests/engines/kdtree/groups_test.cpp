@@ -50,6 +50,28 @@ std::vector<T> crowds(std::int64_t count, std::uint64_t seed) {
     return points;
 }
 
+// An index may have leaves of any size, which are then no whole vectors.
+TEST_F(KdTreeGroups, NeighborsAndCountsWithLeavesOfAnySize) {
+    const auto expect_of = [](const PointsView& points, const Box& box) {
+        const Tree planes(points, {.box = box});
+        for (const int leaf_size : {1, 2, 7, 45, 153, 5000}) {
+            const Tree tree(points, {.box = box, .engine = Engine::kdtree, .kdtree = {.leaf_size = leaf_size}});
+            EXPECT_TRUE(std::ranges::equal(knn(tree, 9).indices(), knn(planes, 9).indices())) << leaf_size;
+            for (const double length : {0.02, 0.1}) {
+                EXPECT_EQ(radius_count(tree, length).counts, radius_count(planes, length).counts) << leaf_size;
+                EXPECT_TRUE(std::ranges::equal(fof(tree, LinkingLength::absolute(length)).labels(),
+                                               fof(planes, LinkingLength::absolute(length)).labels()))
+                    << leaf_size;
+            }
+        }
+    };
+    for (const std::int64_t count : {1, 44, 45, 46, 1500}) {
+        expect_of(PointsView(crowds<float>(count, 5), 3), Box::periodic(1));
+        expect_of(PointsView(crowds<double>(count, 6), 3), {});
+    }
+    expect_of(PointsView(std::vector<double>(3000, 0.25), 3), Box::periodic(1)); // coincident
+}
+
 TEST_F(KdTreeGroups, OfEveryNumberOfLeaves) {
     for (const std::int64_t leaves : {1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 20, 31, 32, 33, 40}) {
         for (const std::int64_t count : {32 * leaves - 31, 32 * leaves}) {
