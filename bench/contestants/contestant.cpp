@@ -82,9 +82,11 @@ Workload workload_of(int argc, char** argv) {
             workload.threads = static_cast<int>(number(name, value));
         } else if (name == "keep_tree") {
             workload.keep_tree = number(name, value) != 0;
+        } else if (name == "visit") {
+            workload.visit = number(name, value) != 0;
         } else {
             throw std::runtime_error("argument '" + argument + "' is none of points=, queries=, k=, linking_length=, " +
-                                     "period=, threads=, keep_tree=");
+                                     "period=, threads=, keep_tree=, visit=");
         }
     }
     if (workload.points.bytes.empty() || workload.threads < 1 || (workload.k < 1) == !(workload.linking_length > 0)) {

@@ -1,12 +1,13 @@
 // What every contestant is: a process that holds one workload and runs it when told to.
 //
 // It is started with the workload as NAME=VALUE arguments:
-//     points=FILE threads=N [period=L]  and either  k=N [queries=FILE] [keep_tree=1]  or  linking_length=L
+//     points=FILE threads=N [period=L]  and either  k=N [queries=FILE] [keep_tree=1 | visit=1]  or  linking_length=L
 // and says on one line of JSON who it is and how it is set, or why it takes no part ("unsupported"). Then it reads
 // commands, one a line, and answers each with one line of JSON:
 //     run                     one timed run, from unsorted points in memory to the answer in input order:
 //                             {"seconds", "cpu_seconds", "stages": {name: seconds}, "peak_bytes"}
-//     answer PREFIX           writes the last answer: PREFIX.indices.npy and PREFIX.distances.npy, or PREFIX.labels.npy
+//     answer PREFIX           writes the last answer: PREFIX.indices.npy and PREFIX.distances.npy, or PREFIX.labels.npy;
+//                             with visit=1 PREFIX.sum.npy, the sum of all indices
 //     regroup FACTOR PREFIX   groups at FACTOR times the linking length, not timed, and writes the labels
 //     quit
 //
@@ -41,6 +42,7 @@ struct Workload {
     double period = 0; ///< 0: open space
     int threads = 1;
     bool keep_tree = false;
+    bool visit = false; ///< neighbors are brought to a visitor and not stored
 
     [[nodiscard]] const PointsFile& asked() const { return queries ? *queries : points; }
 };

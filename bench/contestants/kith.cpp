@@ -4,6 +4,8 @@
 #include <kith/kith.hpp>
 
 #include <algorithm>
+#include <atomic>
+#include <numeric>
 #include <optional>
 #include <span>
 
@@ -81,6 +83,29 @@ private:
     Rows<T> rows_;
 };
 
+/// Of rows that are nowhere stored.
+class Visits final : public Kith {
+public:
+    using Kith::Kith;
+
+    void build() override {} // one call does it all
+    void search() override {
+        std::atomic<std::int64_t> sum = 0;
+        const auto visitor = [&](const kith::NeighborBlock& block) {
+            const std::span<const std::int32_t> indices = block.indices();
+            sum += std::accumulate(indices.begin(), indices.end(), std::int64_t{0});
+        };
+        searched_ = kith::knn_visit(visitor, view(workload_.points), workload_.k,
+                                    {.box = kith::Box::periodic(workload_.period), .execution = where_})
+                        .stages;
+        sum_ = {static_cast<double>(sum)};
+    }
+    void write_answer(const std::string& prefix) const override { write_npy<double>(prefix + ".sum.npy", sum_); }
+
+private:
+    std::vector<double> sum_; ///< exact below 2^53
+};
+
 class Groups final : public Kith {
 public:
     using Kith::Kith;
@@ -113,6 +138,9 @@ int main(int argc, char** argv) {
                  [](const Workload& workload) -> std::unique_ptr<Contestant> {
                      if (workload.k == 0) {
                          return std::make_unique<Groups>(workload);
+                     }
+                     if (workload.visit) {
+                         return std::make_unique<Visits>(workload);
                      }
                      if (workload.points.type == npy_type<float>()) {
                          return std::make_unique<Neighbors<float>>(workload);

@@ -17,10 +17,13 @@ it (pip install .), or name the folder of a build: PYTHONPATH=build/dev/python, 
 simulations run once, the largest for several minutes, and are kept in build/bench-data. Beside them all takes about four
 minutes, --quick half a minute.
 
+Beyond the paper's figures: labels at its largest size (8a), and rows that are brought to a visitor (III-E).
+
 Results go to bench/results/jz_tree/figures.json, figures to docs/images. --plot FILE only draws.
 """
 
 import argparse
+import dataclasses
 import datetime
 import importlib.util
 import json
@@ -47,10 +50,12 @@ MIN_MEMBERS = 20
 LONG, PATIENCE = 2.0, 600  # seconds: what takes longer runs once; what takes longer still is stopped
 MOST_PAIRS = {False: 1e5**2, True: 1e4**2}  # of all pairs; what is more is left out
 SIZES = {False: {"profile": 2_000_000, "peers": (1000, 10_000, 100_000, 1_000_000, 3_000_000), "sides": (32, 64, 100, 160),
-                 "dimension": (100_000, 1_000_000), "neighbors": 1_000_000, "sources": (100_000, 1_000_000),
+                 "copies": (128, 4), "visits": (1_000_000, 10_000_000, 100_000_000), "dimension": (100_000, 1_000_000),
+                 "neighbors": 1_000_000, "sources": (100_000, 1_000_000, 10_000_000),
                  "queries": (100, 1000, 10_000, 100_000, 1_000_000, 3_000_000)},
-         True: {"profile": 100_000, "peers": (1000, 10_000, 30_000), "sides": (16, 32), "dimension": (10_000,),
-                "neighbors": 30_000, "sources": (10_000,), "queries": (100, 1000, 10_000, 30_000)}}
+         True: {"profile": 100_000, "peers": (1000, 10_000, 30_000), "sides": (16, 32), "copies": (16, 2),
+                "visits": (10_000, 100_000), "dimension": (10_000,), "neighbors": 30_000, "sources": (10_000,),
+                "queries": (100, 1000, 10_000, 30_000)}}
 MOST_OF_SLOW = 1_000_000  # points; larger sets are searched with the plane tree, CLOVER and nanoflann only
 NEIGHBOR_PEERS = ("nanoflann", "scipy", "pykdtree", "faiss")
 GROUP_PEERS = ("hfof", "scipy_pairs")
@@ -274,6 +279,49 @@ class Measurements:
             for peer in GROUP_PEERS:
                 self.peer("8a", workload, given, peer, 1, judge)
 
+    def copied_groups(self):
+        """Figure 8a at the paper's size: labels alone, of copies of a simulation side by side in a box of their own."""
+        side, copies = self.sizes["copies"]
+        workload, given = self.given(points="cosmic", n=side**3, k=0, b=B, periodic=True)
+        one = numpy.array(given.points)
+        groups = kith.fof(one, given.linking_length, box=given.box, threads=self.threads).max() + 1
+        corners = given.box * numpy.stack(numpy.indices(3 * (copies,)), axis=-1).reshape(-1, 1, 3).astype(one.dtype)
+        points = (one + corners).reshape(-1, 3)
+        workload = dataclasses.replace(workload, n=len(points))
+        for device in self.devices:
+            found = []
+
+            def find():
+                found.append(kith.fof(points, given.linking_length, box=copies * given.box, device=device,
+                                      threads=self.threads))
+
+            try:
+                first = timed(find)
+            except (NotImplementedError, MemoryError) as reason:
+                self.leave_out("8a copies", device, reason)
+                continue
+            self.add("8a copies", workload, "copies", self.repeated(first, lambda: timed(find)), device,
+                     groups=int(found[0].max()) + 1, groups_of_one=int(groups))
+
+    def visits(self):
+        """Rows that are brought to a visitor and nowhere stored (III-E), by contest_kith."""
+        program = self.programs / "contest_kith"
+        if not program.exists():
+            self.leave_out("III-E", "all", "contest_kith is not built")
+            return
+        for n in self.sizes["visits"]:
+            workload, given = self.given(points="uniform", n=n, k=K)
+            peer = contest.Contestant("kith", [program, f"points={given.points_file}", f"threads={self.threads}", f"k={K}",
+                                               "visit=1"], self.threads)
+            runs = [peer.ask("run", PATIENCE)]
+            runs += [peer.ask("run", PATIENCE) for _ in range(0 if runs[0]["seconds"] > LONG else 3)]
+            total = numpy.load(self.answer(peer) + ".sum.npy")[0]
+            peer.stop()
+            if n <= MOST_OF_SLOW and total != kith.knn(given.points, K, threads=self.threads)[1].sum(dtype=numpy.int64):
+                sys.exit("jz_tree.py: the rows that visitors see are others; this is a defect of kith")
+            self.add("III-E", workload, "visits", [run["seconds"] for run in runs],
+                     peak_bytes=max(run["peak_bytes"] for run in runs))
+
     def dimensions(self):
         """Figure 9a."""
         built = [d for d in range(2, 9) if is_built(d)]
@@ -311,10 +359,11 @@ def timed(run):
 
 
 MEASURE = {"profile": Measurements.profile, "peers": Measurements.peers, "sets": Measurements.sets,
-           "groups": Measurements.groups, "dimension": Measurements.dimensions,
-           "neighbors": Measurements.numbers_of_neighbors, "queries": Measurements.queries}
-PART_OF = {"5": "profile", "6": "peers", "7a": "sets", "8a": "groups", "9a": "dimension", "9b": "neighbors",
-           "9c": "queries"}
+           "groups": Measurements.groups, "copies": Measurements.copied_groups, "visits": Measurements.visits,
+           "dimension": Measurements.dimensions, "neighbors": Measurements.numbers_of_neighbors,
+           "queries": Measurements.queries}
+PART_OF = {"5": "profile", "6": "peers", "7a": "sets", "8a": "groups", "8a copies": "copies", "III-E": "visits",
+           "9a": "dimension", "9b": "neighbors", "9c": "queries"}
 
 
 def folder_with(name, given):

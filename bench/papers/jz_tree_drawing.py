@@ -13,10 +13,10 @@ SETS = {"lattice": "uniform grid", "uniform": "uniform random", "gaussian": "nor
         "cosmic": "simulation", "cosmic, periodic": "simulation, periodic"}
 NAMES = {"tree": "plane tree", "kept": "plane tree, kept", "kdtree": "k-d tree", "clover": "CLOVER", "brute": "all pairs",
          "nanoflann": "nanoflann", "scipy": "SciPy", "pykdtree": "pykdtree", "faiss": "FAISS, all pairs", "hfof": "hfof",
-         "scipy_pairs": "SciPy, pairs"}
+         "scipy_pairs": "SciPy, pairs", "copies": "plane tree, labels of copies side by side"}
 COLORS = {"tree": "black", "kept": "tab:purple", "kdtree": "tab:blue", "clover": "tab:green", "brute": "tab:red",
           "nanoflann": "tab:orange", "scipy": "tab:cyan", "pykdtree": "tab:olive", "faiss": "tab:pink",
-          "hfof": "tab:brown", "scipy_pairs": "tab:cyan"}
+          "hfof": "tab:brown", "scipy_pairs": "tab:cyan", "copies": "tab:gray"}
 STAGES = {"order": ("tab:blue", "z-order"), "tree": ("tab:green", "tree"), "search": ("tab:orange", "search"),
           "rows": ("tab:gray", "rows into input order"), "ask": ("tab:purple", "requests to other ranks"),
           "select": ("tab:olive", "select points for them"), "search pieces": ("tab:red", "search these points"),
@@ -174,6 +174,9 @@ def print_summary(rows):
             show(f"{figure}, {n:,} points, over the plane tree", [
                 (f"{row['method']}/{row['device']}/{row['threads']}", row["median"])
                 for row in ratio_to_tree(of(figure, n=n))])
+    for row in of("8a copies") + of("III-E"):
+        show(f"{row['figure']}, {row['n']:,} points, {row['device']}", [
+            (name, row[name]) for name in ("median", "groups", "groups_of_one", "peak_bytes") if name in row])
     for method in ("tree", "kdtree"):
         for n in dict.fromkeys(row["n"] for row in of("7a", method=method)):
             base = {row["device"]: row["median"] for row in of("7a", method=method, n=n, set="uniform")}

@@ -9,7 +9,8 @@ What is compared (a missing route is named and left out):
   kith's routes    kith fof --engine ..., single stages without files; with --device on a GPU, too, from and to host
                    memory
   delaunay         contest_delaunay, CGAL: section 3.3.1 of the thesis, on one thread
-  scipy            cKDTree.query_pairs, then connected components, on one thread
+  scipy            cKDTree.query_pairs, then connected components, on one thread; of few particles
+  hfof             the program of that name (P. Creasey), on one thread; of many
 
 Results go to bench/results/thesis/figures.json, figures to docs/images. --plot FILE only draws. --quick takes about a
 minute.
@@ -17,6 +18,7 @@ minute.
 
 import argparse
 import datetime
+import importlib.util
 import itertools
 import json
 import os
@@ -35,7 +37,7 @@ import contest
 import figures
 import numpy
 import point_sets
-from thesis_drawing import DEPTH, drawn_figures, on_gpu
+from thesis_drawing import DEPTH, FULL, depth_of, drawn_figures, on_gpu, print_tables
 
 B, SIGMAS, MIN_MEMBERS = 0.2, 1.0, 20
 FILES = ("read", "catalog", "map", "write", "total")  # stages that are none of the search's
@@ -43,7 +45,7 @@ SIZES = {False: {"small": [100_000, 200_000, 300_000, 400_000, 500_000],
                  "large": [1_000_000, 2_000_000, 3_000_000, 4_000_000, 5_000_000]},
          True: {"small": [10_000, 20_000, 40_000], "large": [50_000, 100_000, 200_000]}}
 BRUTE_FORCE_PAIRS = {False: 5e5**2, True: 4e4**2}  # what is more is left out
-LONG = 0.3  # seconds; what takes longer runs once
+LONG = 0.3  # seconds; what takes longer counts its first run
 SNAPSHOTS = ("tipsy/lambs30K_density.std", "tipsy/run99.std")
 
 
@@ -123,6 +125,13 @@ def scipy_groups(points, length):
     return time.perf_counter() - begin, labels
 
 
+def hfof_groups(points, length):
+    from hfof import fof
+    begin = time.perf_counter()
+    labels = fof(points, length)
+    return time.perf_counter() - begin, labels
+
+
 class Measurements:
     def __init__(self, program, arguments, scratch):
         self.program, self.arguments, self.scratch, self.rows = program, arguments, scratch, []
@@ -133,14 +142,16 @@ class Measurements:
 
     def add(self, figure, n, dimension, route, runs, **more):
         row = {"figure": figure, "n": n, "d": dimension, "route": route, "median": statistics.median(runs),
-               "min": min(runs), "max": max(runs), "runs": len(runs), "threads": self.program.threads, **more}
+               "min": min(runs), "max": max(runs), "deviation": statistics.pstdev(runs), "runs": len(runs),
+               "threads": self.program.threads, **more}
         self.rows.append(row)
         print(f"  {figure}: {n:>9,} points in {dimension}-D, {route:<13} {row['median']:.4f} s"
               + "".join(f", {name} {value}" for name, value in more.items()), flush=True)
 
     def repeated(self, first, run):
-        """Seconds; the first run warmed up, but is enough if it is long."""
-        return [first] if first > LONG else [run() for _ in range(self.repetitions)]
+        """Seconds; the first run warmed up, but counts if it is long."""
+        begun = [first] if first > LONG else []
+        return begun + [run() for _ in range(self.repetitions - len(begun))]
 
     def sample(self, n):
         snapshot = self.scratch / f"sample_{n}.tipsy"
@@ -198,42 +209,51 @@ class Measurements:
         except ImportError:
             print("  5.4 to 5.7: left out, since the Python package kith is not importable; add it to PYTHONPATH")
             return
+        levels = DEPTH[self.arguments.quick]
         for n in SIZES[self.arguments.quick]["large"]:
             for dimension in (3, 6):
-                _, _, said = self.program.group(self.sample(n), "tree", dimension == 6)
+                _, labels, said = self.program.group(self.sample(n), "tree", dimension == 6)
                 points = self.positions[:n]
                 if dimension == 6:
                     points = in_phase_space(points, self.velocities[:n], said["velocity_scale"])
-                levels = DEPTH[self.arguments.quick]
-                for depth, leaf_size in (("full", None), (f"{levels} levels", -(-n // 2**levels))):
-                    build, link = [], []
-                    while len(link) < self.repetitions and sum(build) + sum(link) < 2 * LONG:
-                        begin = time.perf_counter()
-                        tree = kith.Tree(points, leaf_size=leaf_size, threads=self.program.threads)
-                        middle = time.perf_counter()
-                        tree.fof(said["linking_length"], threads=self.program.threads)
-                        build.append(middle - begin)
-                        link.append(time.perf_counter() - middle)
-                        del tree
-                    self.add("5.4", n, dimension, depth, build)
-                    self.add("5.5", n, dimension, depth, link)
+                for engine in ("tree", "kdtree"):
+                    for depth, leaf_size in ((FULL, None), (f"{levels} levels", -(-n // 2**levels))):
+                        build, link = [], []
+                        while len(link) < self.repetitions and sum(build) + sum(link) < 2 * LONG:
+                            begin = time.perf_counter()
+                            tree = kith.Tree(points, engine=engine, leaf_size=leaf_size, threads=self.program.threads)
+                            middle = time.perf_counter()
+                            tree.fof(said["linking_length"], threads=self.program.threads)
+                            build.append(middle - begin)
+                            link.append(time.perf_counter() - middle)
+                            del tree
+                        route = depth_of(engine, depth)
+                        self.add("5.4", n, dimension, route, build)
+                        self.add("5.5", n, dimension, route, link)
 
     def large(self):
         routes = [route for route in ("tree", "kdtree", "spanning-tree") if route in self.program.routes]
         for n in SIZES[self.arguments.quick]["large"]:
             self.compare("5.8", n, routes)
 
-    def beside_scipy(self):
-        """In 3-D, and of few points only: SciPy stores all pairs."""
-        for n in SIZES[self.arguments.quick]["small"]:
-            labels, said = self.compare("5.10", n, ["tree"], (3,))[3]
+    def beside_others(self):
+        """In 3-D; SciPy stores all pairs, and takes few points only."""
+        peers = {"small": ("scipy", scipy_groups)}
+        if importlib.util.find_spec("hfof"):
+            hfof_groups(self.positions[:100].astype(float), 1.0)  # its library is loaded at the first call
+            peers["large"] = "hfof", hfof_groups
+        else:
+            print("  5.10: hfof is left out; this Python has no such package")
+        for sizes, (name, groups) in peers.items():
+            for n in SIZES[self.arguments.quick][sizes]:
+                labels, said = self.compare("5.10", n, ["tree", "kdtree"], (3,))[3]
 
-            def group():
-                return scipy_groups(self.positions[:n].astype(float), said["linking_length"])
+                def group():
+                    return groups(self.positions[:n].astype(float), said["linking_length"])
 
-            first, theirs = group()
-            self.add("5.10", n, 3, "scipy", self.repeated(first, lambda: group()[0]),
-                     same_groups=bool(numpy.array_equal(numbered(theirs), labels)), threads=1)
+                first, theirs = group()
+                self.add("5.10", n, 3, name, self.repeated(first, lambda: group()[0]),
+                         same_groups=bool(numpy.array_equal(numbered(theirs), labels)), threads=1)
 
     def real_files(self):
         for name in SNAPSHOTS:
@@ -252,12 +272,12 @@ class Measurements:
 
 
 PARTS = {"trees": Measurements.trees_and_brute_force, "depth": Measurements.depths, "routes": Measurements.large,
-         "scipy": Measurements.beside_scipy, "files": Measurements.real_files}
-THREADS = {"trees": 2, "depth": 1, "routes": 1, "scipy": 1, "files": 2}  # of kith, unless the command says otherwise
+         "peers": Measurements.beside_others, "files": Measurements.real_files}
+THREADS = {"trees": 2, "depth": 1, "routes": 1, "peers": 1, "files": 2}  # of kith, unless the command says otherwise
 
 
 def part_of(row):
-    parts = {"5.2": "trees", "5.4": "depth", "5.5": "depth", "5.8": "routes", "5.10": "scipy"}
+    parts = {"5.2": "trees", "5.4": "depth", "5.5": "depth", "5.8": "routes", "5.10": "peers"}
     return parts.get(row["figure"], "files")
 
 
@@ -300,6 +320,7 @@ def main():
             report["rows"] = [row for row in json.loads(arguments.output.read_text())["rows"]
                               if part_of(row) not in arguments.parts] + report["rows"]
         report = figures.write(report, arguments.output)
+    print_tables(report["rows"])
     arguments.images.mkdir(parents=True, exist_ok=True)
     for name, figure in drawn_figures(report):
         if not any(axes.lines for axes in figure.axes):

@@ -7,8 +7,14 @@ import matplotlib.pyplot as pyplot
 import matplotlib.ticker as ticker
 
 DEPTH = {False: 15, True: 10}  # of the limited trees, figures 5.4 to 5.7
+FULL = "full depth"
 NAMES = {"tree": "plane tree", "kdtree": "k-d tree", "spanning-tree": "spanning tree", "brute": "all pairs",
-         "delaunay": "Delaunay (CGAL, 1 thread)", "scipy": "SciPy, pairs (1 thread)"}
+         "delaunay": "Delaunay (CGAL, 1 thread)", "scipy": "SciPy, pairs (1 thread)", "hfof": "hfof (1 thread)"}
+
+
+def depth_of(engine, depth):
+    """The name of an engine's rows of a depth."""
+    return f"{NAMES[engine]}, {depth}"
 
 
 def on_gpu(route):
@@ -71,7 +77,8 @@ def drawn_figures(report):
     trees = {"spanning-tree": "tab:green", "brute": "tab:red", "delaunay": "tab:orange", **there}
     routes = {"tree": "black", "kdtree": "tab:blue", "spanning-tree": "tab:green", **there}
     limited = f"{DEPTH[report['quick']]} levels"
-    depths = {"full": "black", limited: "tab:purple"}
+    depths = {depth_of("kdtree", FULL): "tab:blue", depth_of("kdtree", limited): "tab:cyan",
+              depth_of("tree", FULL): "black", depth_of("tree", limited): "tab:purple"}
 
     figure, (left, right) = pyplot.subplots(1, 2, figsize=(11, 4.9), layout="constrained")
     drawn(left, rows, "5.2", trees)
@@ -91,8 +98,9 @@ def drawn_figures(report):
                                    (axes[1, 0], "5.6", "both")):
             drawn(place, rows + whole, name, depths)
             finished(place, f"{name}: {title}, {where('5.4')}", "seconds")
-        ratios(axes[1, 1], whole, "5.6", limited, ["full"], depths)
-        finished(axes[1, 1], "5.7: speed-up of the full tree", "times", logarithmic=False)
+        for engine in ("kdtree", "tree"):
+            ratios(axes[1, 1], whole, "5.6", depth_of(engine, limited), [depth_of(engine, FULL)], depths)
+        finished(axes[1, 1], "5.7: speed-up of full depth", "times", logarithmic=False)
         yield "thesis_depth", figure
 
     figure, (left, right) = pyplot.subplots(1, 2, figsize=(11, 4.9), layout="constrained")
@@ -103,10 +111,26 @@ def drawn_figures(report):
     finished(right, "5.9: speed-up of the plane tree", "times", logarithmic=False)
     yield "thesis_routes", figure
 
-    style = {"tree": "black", "scipy": "tab:cyan", on_gpu("tree"): "tab:gray"}
+    style = {"tree": "black", "kdtree": "tab:blue", "scipy": "tab:cyan", "hfof": "tab:orange", **there}
     figure, (left, right) = pyplot.subplots(1, 2, figsize=(11, 4.9), layout="constrained")
     drawn(left, rows, "5.10", style)
-    finished(left, f"5.10: beside SciPy, {where('5.10')}", "seconds")
-    ratios(right, rows, "5.10", "scipy", ["tree", on_gpu("tree")], {**style, "tree": style["scipy"]})
-    finished(right, "5.11: speed-up", "times", logarithmic=False)
+    finished(left, f"5.10: beside SciPy and hfof, {where('5.10')}", "seconds")
+    for peer in ("scipy", "hfof"):
+        ratios(right, rows, "5.10", peer, ["tree", "kdtree", *there], style)
+    finished(right, "5.11: speed-up", "times")
     yield "thesis_peers", figure
+
+
+def print_tables(rows):
+    """Tables 5.1 and 5.2: seconds, and their standard deviation in milliseconds."""
+    for table, figure in (("5.1", "5.2"), ("5.2", "5.8")):
+        mine = {(row["route"], row["d"], row["n"]): row for row in rows if row["figure"] == figure}
+        columns = list(dict.fromkeys(key[:2] for key in mine))
+        if not columns:
+            continue
+        print(f"table {table}\n| particles | " + " | ".join(f"{NAMES.get(route, route)}, {d}-D" for route, d in columns)
+              + " |\n" + "|---" * (len(columns) + 1) + "|")
+        for n in sorted({n for _, _, n in mine}):
+            cells = [mine.get((*column, n)) for column in columns]
+            print(f"| {n:,} | " + " | ".join(f"{cell['median']:.3g} ({1e3 * cell['deviation']:.2g})"
+                                           if cell and "deviation" in cell else "" for cell in cells) + " |")
