@@ -62,7 +62,7 @@ struct CloverOptions {
 
 /// The shape of a k-d tree. Answers do not depend on it.
 struct KdTreeOptions {
-    int leaf_size = 32; ///< points in a leaf, 1 or more
+    int leaf_size = 32; ///< points in a leaf, 1 or more; rounded up to a multiple of 16, whole vectors
 
     friend bool operator==(const KdTreeOptions&, const KdTreeOptions&) = default;
 };

@@ -29,7 +29,7 @@ class Tree:
         "clover" cells around random hubs. A call that the engine does not support raises NotImplementedError, one with
         another engine than "auto" and this one ValueError.
     leaf_size : int, optional
-        Most points in a leaf of engine "tree" (40), points in a leaf of engine "kdtree" (32).
+        Most points in a leaf of engine "tree" (40), points in a leaf of engine "kdtree" (32; a multiple of 16).
     clover : "hierarchical" or "flat", optional
         Form of engine "clover": hubs on several levels, the default, or as published: one level of hubs, and edges between
         all cells.

@@ -52,7 +52,7 @@ void write_sorted_records(hdf5::Ranks& ranks, const std::filesystem::path& path,
         const auto next = [&] {
             const auto bytes = std::span(block).first(std::min(block_records, own.end - begin) * record_bytes);
             input->read(layout.offset(kind) + begin * record_bytes, bytes);
-            begin += block_records;
+            begin += std::min(block_records, own.end - begin);
             return std::span<const std::byte>(bytes);
         };
         sort_rows(ranks, permutation, record_bytes, next, sorted.data());

@@ -1,6 +1,7 @@
 // A k-d tree whose leaves hold several points: the spatial variant, which Engine::kdtree searches.
 //
-// The points lie leaf after leaf; every leaf but the last is full, so that its points are found by its number alone. Nodes are those of a complete binary tree in level order (kdtree_layout.hpp):
+// The points lie leaf after leaf; every leaf but the last is full, so that it is a whole number of vectors and its
+// points are found by its number alone. Nodes are those of a complete binary tree in level order (kdtree_layout.hpp):
 // first the planes, one less than there are leaves, then the leaves. Left of a plane is what comes before the record
 // that split it in the order (coordinate, original index), so that runs of coincident points are split by index. Every
 // node has the smallest original index below it. Memory: a copy of the points and 13 bytes (float32) a leaf; while it
@@ -21,6 +22,8 @@ namespace kith::detail {
 
 /// Points of a full leaf, unless a user wants another size: two or four vectors.
 inline constexpr std::int64_t bucket_size = 32;
+/// The longest vector of all instruction sets: sizes are multiples of it.
+inline constexpr std::int64_t bucket_step = 16;
 
 template <Coordinate T>
 struct BucketTree {

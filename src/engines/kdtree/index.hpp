@@ -16,7 +16,9 @@ template <Coordinate T>
 class KdTreeIndex final : public Index<T> {
 public:
     KdTreeIndex(Context& context, const UnsortedPoints<T>& points, std::int64_t leaf_size) {
-        context.stage("tree", [&] { tree_ = build_bucket_tree(context, points, points.frame().dimension, leaf_size); });
+        const std::int64_t whole_vectors = (leaf_size + bucket_step - 1) / bucket_step * bucket_step;
+        context.stage("tree",
+                      [&] { tree_ = build_bucket_tree(context, points, points.frame().dimension, whole_vectors); });
     }
 
     [[nodiscard]] const BucketTree<T>& tree() const noexcept { return tree_; }

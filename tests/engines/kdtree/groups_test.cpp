@@ -50,7 +50,7 @@ std::vector<T> crowds(std::int64_t count, std::uint64_t seed) {
     return points;
 }
 
-// An index may have leaves of any size, which are then no whole vectors.
+// An index may have leaves of any size; they become whole vectors.
 TEST_F(KdTreeGroups, NeighborsAndCountsWithLeavesOfAnySize) {
     const auto expect_of = [](const PointsView& points, const Box& box) {
         const Tree planes(points, {.box = box});
