@@ -41,7 +41,7 @@ def knn(points, k, queries=None, *, box=None, exclude_self=False, max_distance=N
     Returns
     -------
     distances : array, shape (n, k) or (m, k)
-        Differentiable once, in reverse (`jax.grad`, `jax.vjp`), with respect to points and queries, as long as no
+        Differentiable, forward and in reverse and more than once, with respect to points and queries, as long as no
         neighbor changes: the derivative of a distance is the direction between its two points. That of a distance of
         0, and of a missing neighbor's, is 0.
     indices : array of the same shape
@@ -242,31 +242,24 @@ def _call(options, points, queries):
     return distances, indices
 
 
-@functools.partial(jax.custom_vjp, nondiff_argnums=(0,))
+@functools.partial(jax.custom_jvp, nondiff_argnums=(0,))
 def _search(options, points, queries):
     return _call(options, points, queries)
 
 
-def _forward(options, points, queries):
-    distances, indices = _call(options, points, queries)
-    return (distances, indices), (points, queries, distances, indices)
-
-
-def _backward(options, kept, cotangents):
-    points, queries, distances, indices = kept
-    around = points if queries is None else queries
-    if points.shape[0] == 0:  # nothing is near anything
-        return (jnp.zeros_like(points), None if queries is None else jnp.zeros_like(queries))
-    apart = around[:, None, :] - points[indices]  # -1 reads the last point, which counts for nothing below
-    for axis, period in enumerate(options.periods):
-        if period > 0:
-            apart = apart.at[..., axis].add(-period * jnp.round(apart[..., axis] / period))
-    has_direction = (indices >= 0) & (distances > 0)
-    weight = jnp.where(has_direction, cotangents[0] / jnp.where(has_direction, distances, 1), 0)
-    pull = weight[..., None] * apart
-    of_points = jnp.zeros_like(points).at[indices].add(-pull)
-    of_queries = pull.sum(axis=1)
-    return (of_points + of_queries, None) if queries is None else (of_points, of_queries)
-
-
-_search.defvjp(_forward, _backward)
+@_search.defjvp
+def _search_derivative(options, primals, tangents):
+    """Linear in the tangents, so that JAX has the reverse by transposition, and made of what has derivatives again."""
+    distances, indices = _search(options, *primals)
+    (points, queries), (of_points, of_queries) = primals, tangents
+    slopes = jnp.zeros_like(distances)
+    if points.shape[0] > 0:  # else nothing is near anything
+        around, of_around = (points, of_points) if queries is None else (queries, of_queries)
+        apart = around[:, None] - points[indices]  # -1 reads the last point, which counts for nothing below
+        for axis, period in enumerate(options.periods):
+            if period > 0:
+                apart = apart.at[..., axis].add(-period * jnp.round(apart[..., axis] / period))
+        along = ((of_around[:, None] - of_points[indices]) * apart).sum(axis=2)
+        has_direction = (indices >= 0) & (distances > 0)
+        slopes = jnp.where(has_direction, along / jnp.where(has_direction, distances, 1), 0)
+    return (distances, indices), (slopes, numpy.zeros(indices.shape, jax.dtypes.float0))

@@ -49,17 +49,34 @@ def test_distances_have_the_derivatives_of_distances(options):
     points = POINTS[:40]
     weights = numpy.random.default_rng(1).random((40, 4))
 
+    @jax.jit
     def total(x):
         return (kith.jax.knn(x, 4, **options)[0] * weights).sum()
 
-    check_grads(total, (points,), order=1, modes=["rev"], eps=1e-7, rtol=1e-4)
+    check_grads(total, (points,), order=1, modes=["fwd", "rev"], eps=1e-7, rtol=1e-4)
 
+    @jax.jit
     def total_of_queries(x, y):
         return (kith.jax.knn(x, 4, y, **options)[0] * weights[:7]).sum()
 
     if "exclude_self" not in options:
         queries = numpy.random.default_rng(2).random((7, 3))
-        check_grads(total_of_queries, (points, queries), order=1, modes=["rev"], eps=1e-7, rtol=1e-4)
+        check_grads(total_of_queries, (points, queries), order=1, modes=["fwd", "rev"], eps=1e-7, rtol=1e-4)
+
+
+def test_forward_and_reverse_derivatives_agree():
+    points = jnp.asarray(POINTS[:8])
+    distances = jax.jit(lambda x: kith.jax.knn(x, 3, box=1)[0])
+    forward = jax.jacfwd(distances)(points)
+    assert forward.shape == (8, 3, 8, 3) and jnp.allclose(forward, jax.jacrev(distances)(points), atol=1e-15)
+    assert jnp.abs(forward).max() > 0.9
+
+    total = jax.jit(lambda x: (kith.jax.knn(x, 3, box=1)[0] ** 3).sum())
+    check_grads(total, (points,), order=2, modes=["fwd"], eps=1e-6, rtol=1e-4)
+    towards = jnp.asarray(POINTS[8:16])
+    twice = jax.jit(lambda x: jax.jvp(jax.grad(total), (x,), (towards,))[1])(points)
+    again = jax.jit(jax.grad(lambda x: jnp.vdot(jax.grad(total)(x), towards)))(points)
+    assert jnp.allclose(twice, again, rtol=1e-12, atol=1e-12) and not jnp.allclose(twice, 0)
 
 
 def test_derivatives_where_there_are_none():
@@ -68,6 +85,8 @@ def test_derivatives_where_there_are_none():
     gradient = jax.grad(lambda x: jnp.where(jnp.isfinite(d := kith.jax.knn(x, 5)[0]), d, 0).sum())(points)
     assert jnp.isfinite(gradient).all()
     assert gradient.tolist() == [[-2, 0], [-2, 0], [4, 0]]
+    slopes = jax.jvp(lambda x: kith.jax.knn(x, 5)[0], (points,), (jnp.ones_like(points).at[2].set(3.0),))[1]
+    assert slopes.tolist() == [[0, 0, 2, 0, 0], [0, 0, 2, 0, 0], [0, 2, 2, 0, 0]]
 
 
 def test_derivatives_without_points():
