@@ -4,6 +4,8 @@
 // put on XLA's stream, with scratch that XLA gives, and are not waited for: what they refuse is raised later
 // (jax_async.hpp), and results hold NaN and -1 then. The z-order needs a tree, whose counts the host waits for. Options
 // come as attributes: a box as d periods and d origins, NaN for none.
+#include "jax_batch.hpp"
+
 #include <kith/error.hpp>
 #include <kith/fof.hpp>
 #include <kith/knn.hpp>
@@ -19,7 +21,6 @@
 #endif
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -32,10 +33,6 @@ namespace kith::python {
 namespace {
 
 namespace nb = nanobind;
-namespace ffi = xla::ffi;
-
-using Numbers = ffi::Span<const double>;
-using Output = ffi::Result<ffi::AnyBuffer>;
 
 ffi::ErrorCode code_of(ErrorKind kind) {
     switch (kind) {
@@ -71,40 +68,6 @@ ffi::Error guarded(const Work& work) {
     return ffi::Error::Success();
 }
 
-PointsView points_of(const ffi::AnyBuffer& buffer, const Device& device) {
-    const auto shape = buffer.dimensions();
-    const DType dtype = buffer.element_type() == ffi::DataType::F64 ? DType::float64 : DType::float32;
-    return {buffer.untyped_data(),
-            dtype,
-            shape[0],
-            static_cast<int>(std::min<std::int64_t>(shape[1], std::numeric_limits<int>::max())),
-            shape[1],
-            1,
-            device};
-}
-
-Box box_of(Numbers periods, Numbers origins) {
-    Box box = Box::periodic(std::span<const double>(periods.begin(), periods.size()));
-    for (std::size_t axis = 0; axis < origins.size(); ++axis) {
-        if (!std::isnan(origins[axis])) {
-            box = box.with_origin(static_cast<int>(axis), origins[axis]);
-        }
-    }
-    return box;
-}
-
-NeighborRows rows_of(Output distances, Output indices) {
-    const auto make = [&]<class Index, class T>(Index, T) {
-        return NeighborRows(std::span<Index>(static_cast<Index*>(indices->untyped_data()), indices->element_count()),
-                            std::span<T>(static_cast<T*>(distances->untyped_data()), distances->element_count()));
-    };
-    const bool is_wide = indices->element_type() == ffi::DataType::S64;
-    if (distances->element_type() == ffi::DataType::F64) {
-        return is_wide ? make(std::int64_t{}, double{}) : make(std::int32_t{}, double{});
-    }
-    return is_wide ? make(std::int64_t{}, float{}) : make(std::int32_t{}, float{});
-}
-
 struct SearchOptions {
     std::int64_t k;
     bool exclude_self;
@@ -120,24 +83,46 @@ struct SearchOptions {
     }
 };
 
+/// Calls search(points, queries, rows) for each element of a batch; queries is null for a self-search. The queries of a
+/// batch that shares its points are those of one search.
+template <class Search>
+void search_each(const Device& device, const ffi::AnyBuffer& points, const std::optional<ffi::AnyBuffer>& queries,
+                 Output distances, Output indices, const Search& search) {
+    const Batch batch(distances, 2);
+    const auto search_of = [&](std::int64_t source, std::int64_t query, std::int64_t element, std::int64_t elements) {
+        const PointsView sources = points_of(points, device, source);
+        const NeighborRows rows = rows_of(distances, indices, element, elements);
+        const PointsView around = queries ? points_of(*queries, device, query, elements) : PointsView();
+        search(sources, queries ? &around : nullptr, rows);
+    };
+    const std::int64_t elements = batch.count();
+    const bool is_shared =
+        queries && batch.arrays(points, 2) == 1 && queries->element_count() < std::numeric_limits<std::int32_t>::max();
+    if (is_shared && elements > 0) {
+        search_of(0, 0, 0, elements);
+        return;
+    }
+    batch.for_each([&](std::int64_t element) {
+        search_of(batch.array_of(points, element), queries ? batch.array_of(*queries, element) : 0, element, 1);
+    });
+}
+
 ffi::Error search(const ffi::AnyBuffer& points, const std::optional<ffi::AnyBuffer>& queries, Output distances,
                   Output indices, const SearchOptions& options) {
     return guarded([&] {
-        const NeighborRows rows = rows_of(distances, indices);
-        if (queries) {
-            knn_into(rows, points_of(points, {}), points_of(*queries, {}), options.k, options.on(cpu()));
-        } else {
-            knn_into(rows, points_of(points, {}), options.k, options.on(cpu()));
-        }
+        search_each({}, points, queries, distances, indices,
+                    [&](const PointsView& sources, const PointsView* around, const NeighborRows& rows) {
+                        if (around != nullptr) {
+                            knn_into(rows, sources, *around, options.k, options.on(cpu()));
+                        } else {
+                            knn_into(rows, sources, options.k, options.on(cpu()));
+                        }
+                    });
     });
 }
 
 LinkingLength length_of(double length, bool is_relative) {
     return is_relative ? LinkingLength::relative(length) : LinkingLength::absolute(length);
-}
-
-std::span<std::int32_t> labels_of(Output labels) {
-    return {static_cast<std::int32_t*>(labels->untyped_data()), labels->element_count()};
 }
 
 #if KITH_JAX_HAS_CUDA
@@ -162,37 +147,43 @@ ffi::Error search_async(const Execution& execution, ffi::ScratchAllocator& alloc
                         const std::optional<ffi::AnyBuffer>& queries, Output distances, Output indices,
                         const SearchOptions& options) {
     return guarded([&] {
-        PendingCalls::of_process().run(execution.device.index, execution.stream, [&](PendingCalls::Report& report) {
-            const PointsView sources = points_of(points, execution.device);
-            KnnSize size{sources.dtype(), sources.dimension(), sources.count(), std::nullopt, options.k};
-            if (queries) {
-                size.queries = points_of(*queries, execution.device).count();
-            }
-            const std::span<std::byte> scratch = scratch_of(allocator, knn_async_bytes(size, execution));
-            spoil(distances, execution.stream);
-            spoil(indices, execution.stream);
-            const NeighborRows rows = rows_of(distances, indices);
-            if (queries) {
-                knn_async(rows, sources, points_of(*queries, execution.device), options.k, options.on(execution),
-                          scratch, &report.status);
-            } else {
-                knn_async(rows, sources, options.k, options.on(execution), scratch, &report.status);
-            }
-        });
+        spoil(distances, execution.stream);
+        spoil(indices, execution.stream);
+        std::span<std::byte> scratch; // of all elements, one after another on the stream
+        search_each(execution.device, points, queries, distances, indices,
+                    [&](const PointsView& sources, const PointsView* around, const NeighborRows& rows) {
+                        KnnSize size{sources.dtype(), sources.dimension(), sources.count(), std::nullopt, options.k};
+                        if (around != nullptr) {
+                            size.queries = around->count();
+                        }
+                        if (scratch.empty()) {
+                            scratch = scratch_of(allocator, knn_async_bytes(size, execution));
+                        }
+                        PendingCalls::of_process().run(execution, [&](PendingCalls::Report& report) {
+                            if (around != nullptr) {
+                                knn_async(rows, sources, *around, options.k, options.on(execution), scratch,
+                                          &report.status);
+                            } else {
+                                knn_async(rows, sources, options.k, options.on(execution), scratch, &report.status);
+                            }
+                        });
+                    });
     });
 }
 
 ffi::Error label_async(const Execution& execution, ffi::ScratchAllocator& allocator, const ffi::AnyBuffer& points,
                        Output labels, double length, bool is_relative, Numbers periods, Numbers origins) {
     return guarded([&] {
-        PendingCalls::of_process().run(execution.device.index, execution.stream, [&](PendingCalls::Report& report) {
-            const PointsView view = points_of(points, execution.device);
-            const std::int64_t bytes = fof_async_bytes({view.dtype(), view.dimension(), view.count()}, execution);
-            const std::span<std::byte> scratch = scratch_of(allocator, bytes);
-            spoil(labels, execution.stream);
-            fof_async(labels_of(labels), view, length_of(length, is_relative),
-                      {.box = box_of(periods, origins), .execution = execution}, scratch, &report.summary,
-                      &report.status);
+        spoil(labels, execution.stream);
+        const PointsView first = points_of(points, execution.device);
+        const std::int64_t bytes = fof_async_bytes({first.dtype(), first.dimension(), first.count()}, execution);
+        const std::span<std::byte> scratch = scratch_of(allocator, bytes); // of all elements
+        Batch(labels, 1).for_each([&](std::int64_t element) {
+            PendingCalls::of_process().run(execution, [&](PendingCalls::Report& report) {
+                fof_async(elements_of<std::int32_t>(labels, 1, element), points_of(points, execution.device, element),
+                          length_of(length, is_relative), {.box = box_of(periods, origins), .execution = execution},
+                          scratch, &report.summary, &report.status);
+            });
         });
     });
 }
@@ -201,8 +192,10 @@ ffi::Error label_async(const Execution& execution, ffi::ScratchAllocator& alloca
 ffi::Error label(const ffi::AnyBuffer& points, Output labels, double length, bool is_relative, Numbers periods,
                  Numbers origins) {
     return guarded([&] {
-        (void)fof_into(labels_of(labels), points_of(points, {}), length_of(length, is_relative),
-                       {.box = box_of(periods, origins)});
+        Batch(labels, 1).for_each([&](std::int64_t element) {
+            (void)fof_into(elements_of<std::int32_t>(labels, 1, element), points_of(points, {}, element),
+                           length_of(length, is_relative), {.box = box_of(periods, origins)});
+        });
     });
 }
 
@@ -210,18 +203,22 @@ ffi::Error label(const ffi::AnyBuffer& points, Output labels, double length, boo
 ffi::Error order(const Execution& execution, const ffi::AnyBuffer& points, Output order, Numbers periods,
                  Numbers origins) {
     return guarded([&] {
-        const Tree tree(points_of(points, execution.device), {.box = box_of(periods, origins), .execution = execution});
-        if (execution.device.kind == DeviceKind::cpu) {
-            std::copy_n(tree.order().data(), tree.size(), static_cast<std::int32_t*>(order->untyped_data()));
-            return;
-        }
+        Batch(order, 1).for_each([&](std::int64_t element) {
+            const Tree tree(points_of(points, execution.device, element),
+                            {.box = box_of(periods, origins), .execution = execution});
+            const std::span<std::int32_t> out = elements_of<std::int32_t>(order, 1, element);
+            if (execution.device.kind == DeviceKind::cpu) {
+                std::ranges::copy(tree.order(), out.begin());
+                return;
+            }
 #if KITH_JAX_HAS_CUDA
-        if (cudaMemcpyAsync(order->untyped_data(), tree.order().data(), tree.order().size_bytes(),
-                            cudaMemcpyDeviceToDevice, execution.stream) != cudaSuccess ||
-            cudaStreamSynchronize(execution.stream) != cudaSuccess) { // the tree's memory goes with it
-            throw Error(ErrorKind::device, "copying the z-order of the points failed on the GPU");
-        }
+            check_cuda_call(cudaMemcpyAsync(out.data(), tree.order().data(), tree.order().size_bytes(),
+                                            cudaMemcpyDeviceToDevice, execution.stream),
+                            "copying the z-order of the points");
+            check_cuda_call(cudaStreamSynchronize(execution.stream), "copying the z-order of the points");
+            // The tree's memory goes with it.
 #endif
+        });
     });
 }
 

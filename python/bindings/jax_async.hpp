@@ -39,15 +39,15 @@ public:
         return *calls;
     }
 
-    /// Throws the errors of calls that are done; else runs enqueue(Report&), which puts a call on a stream of the device.
+    /// Throws the errors of calls that are done; else runs enqueue(Report&), which puts a call on the execution's stream.
     template <class Enqueue>
-    void run(int device, CudaStream stream, const Enqueue& enqueue) {
+    void run(const Execution& execution, const Enqueue& enqueue) {
         raise_finished(false);
-        check_cuda_call(cudaSetDevice(device), "choosing the device"); // as XLA has it anyhow
-        const Call call = unused_call(device);
+        check_cuda_call(cudaSetDevice(execution.device.index), "choosing the device"); // as XLA has it anyhow
+        const Call call = unused_call(execution.device.index);
         *call.report = {};
         enqueue(*call.report); // should it throw, the report is left to the stream
-        check_cuda_call(cudaEventRecord(call.done, stream), "recording an event");
+        check_cuda_call(cudaEventRecord(call.done, execution.stream), "recording an event");
         const std::lock_guard lock(mutex_);
         under_way_.push_back(call);
     }

@@ -1,7 +1,8 @@
 """Search, labels and z-order under `jax.jit`, with distances that can be differentiated.
 
 They are custom calls of XLA, on CPUs and NVIDIA GPUs; arrays stay where they are. The number of neighbors, the box and
-the other options are ordinary Python values, fixed when a function is traced. kith must have been built with JAX at
+the other options are ordinary Python values, fixed when a function is traced. `jax.vmap` makes one call of a batch; if
+all its queries are of the same points, they are one search. kith must have been built with JAX at
 hand: `pip install --no-build-isolation .` where JAX, nanobind and scikit-build-core are installed.
 """
 
@@ -103,7 +104,7 @@ def fof(points, linking_length=None, *, b=None, box=None):
     if not 0 <= length < math.inf:
         raise ValueError(f"the linking length is {length}; it must be a finite number, 0 or more")
     periods, origins = _box(box, points.shape[1])
-    call = jax.ffi.ffi_call("kith_label", jax.ShapeDtypeStruct(points.shape[:1], jnp.int32), vmap_method="sequential")
+    call = jax.ffi.ffi_call("kith_label", jax.ShapeDtypeStruct(points.shape[:1], jnp.int32), vmap_method="expand_dims")
     return call(jax.lax.stop_gradient(points), length=numpy.float64(length),
                 is_relative=is_relative, periods=numpy.array(periods), origins=numpy.array(origins))
 
@@ -139,7 +140,7 @@ def z_order(points, *, box=None):
     """
     points = _real(points, "points")
     periods, origins = _box(box, points.shape[1])
-    call = jax.ffi.ffi_call("kith_order", jax.ShapeDtypeStruct(points.shape[:1], jnp.int32), vmap_method="sequential")
+    call = jax.ffi.ffi_call("kith_order", jax.ShapeDtypeStruct(points.shape[:1], jnp.int32), vmap_method="expand_dims")
     return call(jax.lax.stop_gradient(points), periods=numpy.array(periods), origins=numpy.array(origins))
 
 
@@ -235,7 +236,7 @@ def _call(options, points, queries):
               jax.ShapeDtypeStruct((rows, options.k), options.index_dtype)]
     name = "kith_search_self" if queries is None else "kith_search_queries"
     arrays = (points,) if queries is None else (points, queries)
-    distances, indices = jax.ffi.ffi_call(name, shapes, vmap_method="sequential")(
+    distances, indices = jax.ffi.ffi_call(name, shapes, vmap_method="expand_dims")(
         *arrays, k=numpy.int64(options.k), exclude_self=options.exclude_self,
         max_distance=numpy.float64(options.max_distance), periods=numpy.array(options.periods),
         origins=numpy.array(options.origins))

@@ -95,12 +95,49 @@ def test_derivatives_without_points():
     assert gradient.tolist() == [[0] * 3] * 2
 
 
-def test_batches():
-    batch = numpy.stack([POINTS[:50], POINTS[50:100]])
-    distances, indices = jax.vmap(lambda x: kith.jax.knn(x, 3))(batch)
-    for place in range(2):
-        expected = kith.knn(batch[place], 3)
-        assert (distances[place] == expected[0]).all() and (indices[place] == expected[1]).all()
+def equal(found, expected):
+    return all((numpy.asarray(array) == row).all() for array, row in zip(found, expected, strict=True))
+
+
+@pytest.mark.parametrize("options", [{}, {"box": 1, "index_dtype": numpy.int64}])
+def test_batches(options):
+    sets, queries = POINTS[:120].reshape(3, 40, 3), POINTS[:60].reshape(4, 15, 3)
+
+    def search(points, around=None):
+        return kith.jax.knn(points, 3, around, **options)
+
+    assert "scan" not in str(jax.make_jaxpr(jax.vmap(search))(sets))  # one call, which loops
+    found = jax.jit(jax.vmap(search))(sets)
+    for place, points in enumerate(sets):
+        assert equal([array[place] for array in found], kith.knn(points, 3, **options))
+    # All queries in the same points, the same queries in all, each in its own, and every pair of the two.
+    calls = [((None, 0), POINTS, queries), ((0, None), sets, queries[0]), ((0, 0), sets, queries[:3])]
+    for axes, points, around in calls:
+        found = jax.jit(jax.vmap(search, axes))(points, around)
+        for place in range(len(found[0])):
+            expected = kith.knn(points if axes[0] is None else points[place], 3,
+                                around if axes[1] is None else around[place], **options)
+            assert equal([array[place] for array in found], expected)
+    found = jax.vmap(jax.vmap(search, (None, 0)), (0, None))(sets, queries)
+    again = jax.vmap(jax.vmap(search, (0, None)), (None, 0), out_axes=1)(sets, queries)
+    for first, second in numpy.ndindex(3, 4):
+        expected = kith.knn(sets[first], 3, queries[second], **options)
+        for pairs in (found, again):
+            assert equal([array[first, second] for array in pairs], expected)
+    assert jax.vmap(search)(sets[:0])[0].shape == (0, 40, 3)
+
+
+def test_batches_of_labels_and_derivatives():
+    sets = POINTS[:120].reshape(3, 40, 3)
+    labels = jax.vmap(lambda x: kith.jax.fof(x, 0.2, box=1))(sets)
+    assert equal(labels, [kith.fof(points, 0.2, box=1) for points in sets])
+
+    def slope(points):
+        return jax.grad(lambda x: kith.jax.knn(x, 3, box=1)[0].sum())(points)
+
+    assert jnp.allclose(jax.vmap(slope)(sets), jnp.stack([slope(points) for points in sets]), atol=1e-14)
+    with pytest.raises(Exception, match="point 5 has NaN as coordinate 2.*element 1 of the batch"):
+        jax.block_until_ready(jax.vmap(lambda x: kith.jax.knn(x, 1))(jnp.asarray(sets).at[1, 5, 2].set(jnp.nan)))
 
 
 def test_no_points():
