@@ -1,19 +1,14 @@
-// kith._jax: search, labels and z-order as custom calls of XLA, for kith.jax.
+// kith._jax: searches and z-order as custom calls of XLA, for kith.jax; jax_groups.cpp has those of groups.
 //
 // A handler gets the arrays where XLA has them and writes where XLA wants the results. On a GPU searches and labels are
 // put on XLA's stream, with scratch that XLA gives, and are not waited for: what they refuse is raised later
 // (jax_async.hpp), and results hold NaN and -1 then. The z-order needs a tree, whose counts the host waits for. Options
 // come as attributes: a box as d periods and d origins, NaN for none.
-#include "jax_batch.hpp"
+#include "jax_call.hpp"
 
 #include <kith/error.hpp>
-#include <kith/fof.hpp>
 #include <kith/knn.hpp>
 #include <kith/tree.hpp>
-
-#include <nanobind/nanobind.h>
-
-#include <xla/ffi/api/ffi.h>
 #if KITH_JAX_HAS_CUDA
 #include "jax_async.hpp"
 
@@ -31,42 +26,6 @@
 namespace kith::python {
 
 namespace {
-
-namespace nb = nanobind;
-
-ffi::ErrorCode code_of(ErrorKind kind) {
-    switch (kind) {
-    case ErrorKind::invalid_argument:
-    case ErrorKind::invalid_points:
-        return ffi::ErrorCode::kInvalidArgument;
-    case ErrorKind::too_large:
-        return ffi::ErrorCode::kOutOfRange;
-    case ErrorKind::out_of_memory:
-        return ffi::ErrorCode::kResourceExhausted;
-    case ErrorKind::unsupported:
-        return ffi::ErrorCode::kUnimplemented;
-    case ErrorKind::canceled:
-        return ffi::ErrorCode::kCancelled;
-    case ErrorKind::file:
-    case ErrorKind::device:
-    case ErrorKind::other_rank:
-        break;
-    }
-    return ffi::ErrorCode::kInternal;
-}
-
-/// Nothing may be thrown through XLA.
-template <class Work>
-ffi::Error guarded(const Work& work) {
-    try {
-        work();
-    } catch (const Error& error) {
-        return {code_of(error.kind()), error.what()};
-    } catch (const std::exception& error) {
-        return {ffi::ErrorCode::kInternal, error.what()};
-    }
-    return ffi::Error::Success();
-}
 
 struct SearchOptions {
     std::int64_t k;
@@ -121,28 +80,7 @@ ffi::Error search(const ffi::AnyBuffer& points, const std::optional<ffi::AnyBuff
     });
 }
 
-LinkingLength length_of(double length, bool is_relative) {
-    return is_relative ? LinkingLength::relative(length) : LinkingLength::absolute(length);
-}
-
 #if KITH_JAX_HAS_CUDA
-/// Scratch that is XLA's again when the handler returns, for work that comes later on the stream.
-std::span<std::byte> scratch_of(ffi::ScratchAllocator& allocator, std::int64_t bytes) {
-    const auto size = static_cast<std::size_t>(bytes);
-    // Aligned to one byte as far as XLA is told, which refuses more than 16 even if there is memory; kith aligns what it
-    // takes of it.
-    const std::optional<void*> memory = allocator.Allocate(size);
-    if (!memory) {
-        throw Error(ErrorKind::out_of_memory, "XLA has no " + std::to_string(bytes) + " bytes of scratch on the GPU");
-    }
-    return {static_cast<std::byte*>(*memory), size};
-}
-
-/// NaN, or -1: what a call that is refused leaves.
-void spoil(Output output, CudaStream stream) {
-    check_cuda_call(cudaMemsetAsync(output->untyped_data(), 0xFF, output->size_bytes(), stream), "filling results");
-}
-
 ffi::Error search_async(const Execution& execution, ffi::ScratchAllocator& allocator, const ffi::AnyBuffer& points,
                         const std::optional<ffi::AnyBuffer>& queries, Output distances, Output indices,
                         const SearchOptions& options) {
@@ -171,33 +109,7 @@ ffi::Error search_async(const Execution& execution, ffi::ScratchAllocator& alloc
     });
 }
 
-ffi::Error label_async(const Execution& execution, ffi::ScratchAllocator& allocator, const ffi::AnyBuffer& points,
-                       Output labels, double length, bool is_relative, Numbers periods, Numbers origins) {
-    return guarded([&] {
-        spoil(labels, execution.stream);
-        const PointsView first = points_of(points, execution.device);
-        const std::int64_t bytes = fof_async_bytes({first.dtype(), first.dimension(), first.count()}, execution);
-        const std::span<std::byte> scratch = scratch_of(allocator, bytes); // of all elements
-        Batch(labels, 1).for_each([&](std::int64_t element) {
-            PendingCalls::of_process().run(execution, [&](PendingCalls::Report& report) {
-                fof_async(elements_of<std::int32_t>(labels, 1, element), points_of(points, execution.device, element),
-                          length_of(length, is_relative), {.box = box_of(periods, origins), .execution = execution},
-                          scratch, &report.summary, &report.status);
-            });
-        });
-    });
-}
 #endif
-
-ffi::Error label(const ffi::AnyBuffer& points, Output labels, double length, bool is_relative, Numbers periods,
-                 Numbers origins) {
-    return guarded([&] {
-        Batch(labels, 1).for_each([&](std::int64_t element) {
-            (void)fof_into(elements_of<std::int32_t>(labels, 1, element), points_of(points, {}, element),
-                           length_of(length, is_relative), {.box = box_of(periods, origins)});
-        });
-    });
-}
 
 /// Which points are where along the z-order curve.
 ffi::Error order(const Execution& execution, const ffi::AnyBuffer& points, Output order, Numbers periods,
@@ -235,16 +147,6 @@ auto with_search_options(Binding binding) {
         .template Attr<Numbers>("origins");
 }
 template <class Binding>
-auto with_label_options(Binding binding) {
-    return std::move(binding)
-        .template Arg<ffi::AnyBuffer>()
-        .template Ret<ffi::AnyBuffer>()
-        .template Attr<double>("length")
-        .template Attr<bool>("is_relative")
-        .template Attr<Numbers>("periods")
-        .template Attr<Numbers>("origins");
-}
-template <class Binding>
 auto with_order_options(Binding binding) {
     return std::move(binding)
         .template Arg<ffi::AnyBuffer>()
@@ -261,19 +163,11 @@ XLA_FFI_DEFINE_HANDLER(search_queries_on_cpu,
                        ([](ffi::AnyBuffer points, ffi::AnyBuffer queries, Output distances, Output indices,
                            auto... options) { return search(points, queries, distances, indices, {options...}); }),
                        with_search_options(ffi::Ffi::Bind().Arg<ffi::AnyBuffer>().Arg<ffi::AnyBuffer>()));
-XLA_FFI_DEFINE_HANDLER(label_on_cpu, ([](ffi::AnyBuffer points, Output labels, auto... options) {
-                           return label(points, labels, options...);
-                       }),
-                       with_label_options(ffi::Ffi::Bind()));
 XLA_FFI_DEFINE_HANDLER(order_on_cpu, ([](ffi::AnyBuffer points, Output indices, Numbers periods, Numbers origins) {
                            return order(cpu(), points, indices, periods, origins);
                        }),
                        with_order_options(ffi::Ffi::Bind()));
 #if KITH_JAX_HAS_CUDA
-auto on_gpu() {
-    return ffi::Ffi::Bind().Ctx<ffi::PlatformStream<CudaStream>>().Ctx<ffi::DeviceOrdinal>();
-}
-
 XLA_FFI_DEFINE_HANDLER(search_self_on_gpu,
                        ([](CudaStream stream, std::int32_t device, ffi::ScratchAllocator scratch, ffi::AnyBuffer points,
                            Output distances, Output indices, auto... options) {
@@ -288,22 +182,12 @@ XLA_FFI_DEFINE_HANDLER(
         return search_async(cuda(device, stream), scratch, points, queries, distances, indices, {options...});
     }),
     with_search_options(on_gpu().Ctx<ffi::ScratchAllocator>().Arg<ffi::AnyBuffer>().Arg<ffi::AnyBuffer>()));
-XLA_FFI_DEFINE_HANDLER(label_on_gpu,
-                       ([](CudaStream stream, std::int32_t device, ffi::ScratchAllocator scratch, ffi::AnyBuffer points,
-                           Output labels, auto... options) {
-                           return label_async(cuda(device, stream), scratch, points, labels, options...);
-                       }),
-                       with_label_options(on_gpu().Ctx<ffi::ScratchAllocator>()));
 XLA_FFI_DEFINE_HANDLER(order_on_gpu,
                        ([](CudaStream stream, std::int32_t device, ffi::AnyBuffer points, Output indices,
                            Numbers periods,
                            Numbers origins) { return order(cuda(device, stream), points, indices, periods, origins); }),
                        with_order_options(on_gpu()));
 #endif
-
-nb::capsule capsule_of(XLA_FFI_Handler* handler) {
-    return nb::capsule(reinterpret_cast<void*>(handler));
-}
 
 } // namespace
 
@@ -312,14 +196,13 @@ NB_MODULE(_jax, module) {
         nb::dict handlers;
         handlers[nb::make_tuple("kith_search_self", "cpu")] = capsule_of(search_self_on_cpu);
         handlers[nb::make_tuple("kith_search_queries", "cpu")] = capsule_of(search_queries_on_cpu);
-        handlers[nb::make_tuple("kith_label", "cpu")] = capsule_of(label_on_cpu);
         handlers[nb::make_tuple("kith_order", "cpu")] = capsule_of(order_on_cpu);
 #if KITH_JAX_HAS_CUDA
         handlers[nb::make_tuple("kith_search_self", "CUDA")] = capsule_of(search_self_on_gpu);
         handlers[nb::make_tuple("kith_search_queries", "CUDA")] = capsule_of(search_queries_on_gpu);
-        handlers[nb::make_tuple("kith_label", "CUDA")] = capsule_of(label_on_gpu);
         handlers[nb::make_tuple("kith_order", "CUDA")] = capsule_of(order_on_gpu);
 #endif
+        add_group_handlers(handlers);
         return handlers;
     });
     module.def("synchronize", [] {

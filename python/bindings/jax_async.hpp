@@ -5,6 +5,8 @@
 // Python asks for it; the first that tells of refused points is thrown.
 #pragma once
 
+#include "jax_call.hpp"
+
 #include <kith/device_status.hpp>
 #include <kith/error.hpp>
 #include <kith/execution.hpp>
@@ -13,7 +15,10 @@
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <mutex>
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -23,6 +28,28 @@ inline void check_cuda_call(cudaError_t error, const char* what) {
     if (error != cudaSuccess) {
         throw Error(ErrorKind::device, std::string(what) + " failed on the GPU: " + cudaGetErrorString(error));
     }
+}
+
+/// Handlers of a GPU begin with XLA's stream and the number of the device.
+inline auto on_gpu() {
+    return ffi::Ffi::Bind().Ctx<ffi::PlatformStream<CudaStream>>().Ctx<ffi::DeviceOrdinal>();
+}
+
+/// Scratch that is XLA's again when the handler returns, for work that comes later on the stream.
+inline std::span<std::byte> scratch_of(ffi::ScratchAllocator& allocator, std::int64_t bytes) {
+    const auto size = static_cast<std::size_t>(bytes);
+    // Aligned to one byte as far as XLA is told, which refuses more than 16 even if there is memory; kith aligns what it
+    // takes of it.
+    const std::optional<void*> memory = allocator.Allocate(size);
+    if (!memory) {
+        throw Error(ErrorKind::out_of_memory, "XLA has no " + std::to_string(bytes) + " bytes of scratch on the GPU");
+    }
+    return {static_cast<std::byte*>(*memory), size};
+}
+
+/// NaN, or -1: what a call that is refused leaves.
+inline void spoil(Output output, CudaStream stream) {
+    check_cuda_call(cudaMemsetAsync(output->untyped_data(), 0xFF, output->size_bytes(), stream), "filling results");
 }
 
 class PendingCalls {

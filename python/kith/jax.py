@@ -6,24 +6,16 @@ all its queries are of the same points, they are one search. kith must have been
 hand: `pip install --no-build-isolation .` where JAX, nanobind and scikit-build-core are installed.
 """
 
-import functools
+import collections
 import math
-import typing
 
 import numpy
 
-from kith import _arrays, _core, _units
+from kith import _arrays, _core, _fof, _jax_search
+from kith._jax_search import as_array, box_of, jax, jnp, real
 
-try:
-    import jax
-    from jax import numpy as jnp
-    from kith import _jax
-except ModuleNotFoundError as missing:
-    raise ImportError(f"kith.jax needs {missing.name}, and a kith that was built with JAX; with jax, nanobind and "
-                      "scikit-build-core installed, build it again by: pip install --no-build-isolation .") from missing
-
-for (_name, _platform), _handler in _jax.handlers().items():
-    jax.ffi.register_ffi_target(_name, _handler, platform=_platform)
+# Groups and the columns of `kith.Catalog`; `velocity` and `velocity_dispersion` are None without velocities.
+Catalog = collections.namedtuple("Catalog", ("groups", *(column[0] for column in _core.catalog_columns)))
 
 
 def knn(points, k, queries=None, *, box=None, exclude_self=False, max_distance=None, index_dtype=numpy.int32):
@@ -72,7 +64,7 @@ def knn(points, k, queries=None, *, box=None, exclude_self=False, max_distance=N
     >>> jax.grad(mean)(points).tolist()
     [[0.0, -1.0], [0.0, 1.0]]
     """
-    points = _real(points, "points")
+    points = real(points, "points")
     k = _arrays.as_whole(k, "k")
     if not 1 <= k <= numpy.iinfo(numpy.int32).max:
         raise ValueError(f"k is {k}; it must be 1 or more, and no array has more than {numpy.iinfo(numpy.int32).max}")
@@ -82,14 +74,14 @@ def knn(points, k, queries=None, *, box=None, exclude_self=False, max_distance=N
         raise ValueError(f"max_distance is {max_distance}; it must be 0 or more")
     if exclude_self and queries is not None:
         raise ValueError("exclude_self is for searches around the points themselves; leave it or the queries out")
-    options = _Options(k, _arrays.flag(exclude_self, "exclude_self"), max_distance, *_box(box, points.shape[1]), index_dtype.name)
+    options = _jax_search.Options(k, _arrays.flag(exclude_self, "exclude_self"), max_distance, *box_of(box, points.shape[1]), index_dtype.name)
     if queries is None:
-        return _search(options, points, None)
-    queries = _real(queries, "queries")
+        return _jax_search.search(options, points, None)
+    queries = real(queries, "queries")
     if queries.shape[1] != points.shape[1] or queries.dtype != points.dtype:
         raise TypeError(f"queries are of shape {queries.shape} and type {queries.dtype}, the points of shape "
                         f"{points.shape} and type {points.dtype}; dimension and type must agree")
-    return _search(options, points, queries)
+    return _jax_search.search(options, points, queries)
 
 
 def fof(points, linking_length=None, *, b=None, box=None):
@@ -99,14 +91,114 @@ def fof(points, linking_length=None, *, b=None, box=None):
     >>> jax.jit(lambda x: kith.jax.fof(x, 1.0))(jax.numpy.array([[5.0, 5], [0, 0], [0, 1]])).tolist()
     [1, 0, 0]
     """
-    length, is_relative = _arrays.length(linking_length, b)
-    points = _real(points, "points")
-    if not 0 <= length < math.inf:
-        raise ValueError(f"the linking length is {length}; it must be a finite number, 0 or more")
-    periods, origins = _box(box, points.shape[1])
+    length, is_relative = _length(linking_length, b)
+    points = real(points, "points")
+    periods, origins = box_of(box, points.shape[1])
     call = jax.ffi.ffi_call("kith_label", jax.ShapeDtypeStruct(points.shape[:1], jnp.int32), vmap_method="expand_dims")
     return call(jax.lax.stop_gradient(points), length=numpy.float64(length),
                 is_relative=is_relative, periods=numpy.array(periods), origins=numpy.array(origins))
+
+
+def fof_catalog(points, linking_length=None, *, b=None, box=None, velocities=None, masses=None, types=None,
+                min_members=20, max_groups=None):
+    """Labels of friends-of-friends groups, and what is known of each group.
+
+    As `kith.fof` with `return_catalog=True`; what differs is said here.
+
+    Parameters
+    ----------
+    points : array, shape (n, d)
+        float32, or float64 where JAX has it switched on.
+    velocities, masses, types : arrays, optional
+        Of each point: numbers of the same type as the points, shapes (n, d) and (n,), and whole numbers from 0 to 6.
+    linking_length, b, box, min_members
+        Ordinary Python values, not traced ones.
+    max_groups : int, optional
+        Rows of the catalog. By default as many as there can be, n / min_members.
+
+    Returns
+    -------
+    labels : int32, shape (n,)
+    catalog : Catalog
+        A named tuple: `groups`, the number of groups of min_members or more, and the columns of `kith.Catalog`, with
+        max_groups rows. Those of no group are 0. If `groups` is larger than max_groups, the largest groups are there.
+        Real numbers are of the type of the points, whole ones int32.
+
+    Notes
+    -----
+    Not differentiable: take sums over the members that `group_order` brings together. On a GPU the call waits.
+
+    Examples
+    --------
+    >>> import jax, kith.jax
+    >>> points = jax.numpy.array([[5.0, 5], [0, 0], [0, 1]])
+    >>> labels, catalog = jax.jit(lambda x: kith.jax.fof_catalog(x, 1.0, min_members=2, max_groups=3))(points)
+    >>> int(catalog.groups), catalog.count.tolist(), catalog.center[0].tolist()
+    (1, [2, 0, 0], [0.0, 0.5])
+    """
+    length, is_relative = _length(linking_length, b)
+    points = real(points, "points")
+    count, dimension = points.shape
+    min_members = _fof.at_least_one(min_members)
+    max_groups = count // min_members if max_groups is None else _arrays.as_whole(max_groups, "max_groups")
+    if not 0 <= max_groups <= numpy.iinfo(numpy.int32).max:
+        raise ValueError(f"max_groups is {max_groups}; it must be 0 or more, and at most {numpy.iinfo(numpy.int32).max}")
+    given = {"velocities": velocities, "masses": masses, "types": types}
+    shapes = {"velocities": points.shape, "masses": (count,), "types": (count,)}
+    columns = {name: _column(array, name, points.dtype, shapes[name]) for name, array in given.items()}
+    rows = {"(g,)": (max_groups,), "(g, d)": (max_groups, dimension), "(g, 7)": (max_groups, 7)}
+    dtypes = {"float64": points.dtype, "int64": jnp.int32, "uint8": jnp.bool_}
+    results = {name: jax.ShapeDtypeStruct(rows[shape], dtypes[dtype])
+               for name, shape, dtype, _, of_velocities, _ in _core.catalog_columns
+               if not of_velocities or velocities is not None}
+    periods, origins = box_of(box, dimension)
+    call = jax.ffi.ffi_call("kith_catalog", [jax.ShapeDtypeStruct((count,), jnp.int32), jax.ShapeDtypeStruct((), jnp.int32),
+                                             *results.values()], vmap_method="expand_dims")
+    labels, groups, *found = call(
+        points, *columns.values(), **{f"has_{name}": array is not None for name, array in given.items()},
+        length=numpy.float64(length), is_relative=is_relative, min_members=numpy.int64(min_members),
+        periods=numpy.array(periods), origins=numpy.array(origins))
+    return labels, Catalog(groups, **{**dict.fromkeys(Catalog._fields[1:]), **dict(zip(results, found))})
+
+
+def group_order(labels, max_groups, arrays=()):
+    """The particles of the groups together, the largest group first.
+
+    Parameters
+    ----------
+    labels : int32, shape (n,)
+        Of `fof` or `fof_catalog`.
+    max_groups : int
+        For how many groups to say where they are; an ordinary Python value.
+    arrays : tree of arrays of n rows, optional
+        Positions, velocities, and others to bring into that order. Differentiable.
+
+    Returns
+    -------
+    order : int32, shape (n,)
+        Points by label, those of one group in their own order. With a catalog's `offset` and `count` these are the
+        members of a group; in a `kith.Catalog` they are sorted by type before.
+    offsets : int32, shape (max_groups + 1,)
+        Group g is at offsets[g] to offsets[g + 1] - 1; groups that do not exist are empty.
+    arrays
+        A tree like the one given.
+
+    Examples
+    --------
+    >>> import jax, kith.jax
+    >>> order, offsets, _ = kith.jax.group_order(jax.numpy.array([1, 0, 2, 0]), 3)
+    >>> order.tolist(), offsets.tolist()
+    ([1, 3, 0, 2], [0, 2, 3, 4])
+    """
+    labels = as_array(labels, "labels")
+    if labels.ndim != 1 or not jnp.issubdtype(labels.dtype, jnp.integer):
+        raise TypeError(f"labels are of shape {labels.shape} and type {labels.dtype}; they must be n whole numbers")
+    max_groups = _arrays.as_whole(max_groups, "max_groups")
+    if max_groups < 0:
+        raise ValueError(f"max_groups is {max_groups}; it must be 0 or more")
+    order = jnp.argsort(labels, stable=True).astype(jnp.int32)
+    offsets = jnp.searchsorted(labels[order], jnp.arange(max_groups + 1)).astype(jnp.int32)
+    return order, offsets, jax.tree_util.tree_map(lambda rows: _rows(rows, len(labels), "arrays")[order], arrays)
 
 
 def synchronize():
@@ -125,7 +217,7 @@ def synchronize():
     >>> import kith.jax
     >>> kith.jax.synchronize()
     """
-    _jax.synchronize()
+    _jax_search.synchronize()
 
 
 def z_order(points, *, box=None):
@@ -138,8 +230,8 @@ def z_order(points, *, box=None):
     >>> jax.jit(kith.jax.z_order)(jax.numpy.array([[3.0, 3], [0, 1], [0, 0]])).tolist()
     [2, 1, 0]
     """
-    points = _real(points, "points")
-    periods, origins = _box(box, points.shape[1])
+    points = real(points, "points")
+    periods, origins = box_of(box, points.shape[1])
     call = jax.ffi.ffi_call("kith_order", jax.ShapeDtypeStruct(points.shape[:1], jnp.int32), vmap_method="expand_dims")
     return call(jax.lax.stop_gradient(points), periods=numpy.array(periods), origins=numpy.array(origins))
 
@@ -176,7 +268,7 @@ def reduce_neighbors(function, points, k, *, box=None, exclude_self=False, max_d
     >>> kith.jax.reduce_neighbors(lambda distances, indices, points: distances[:, 1], points, 2).tolist()
     [3.0, 1.0, 1.0]
     """
-    points = _real(points, "points")
+    points = real(points, "points")
     order = z_order(points, box=box)
     ordered = points[order]
     found = function(*knn(ordered, k, box=box, exclude_self=exclude_self, max_distance=max_distance,
@@ -192,75 +284,30 @@ def _in_input_order(rows, order):
     return jnp.zeros_like(rows).at[order].set(rows, unique_indices=True)
 
 
-class _Options(typing.NamedTuple):
-    """What a search is asked for; hashable, so that it can be an argument that is not traced."""
-
-    k: int
-    exclude_self: bool
-    max_distance: float
-    periods: tuple
-    origins: tuple
-    index_dtype: str
+def _length(linking_length, b):
+    length, is_relative = _arrays.length(linking_length, b)
+    if not 0 <= length < math.inf:
+        raise ValueError(f"the linking length is {length}; it must be a finite number, 0 or more")
+    return length, is_relative
 
 
-def _real(array, what):
-    array = _units.plain(array, what)
-    try:
-        array = jnp.asarray(array)
-    except (TypeError, ValueError) as error:
-        raise TypeError(f"{what} is of type {type(array).__name__}, of which JAX makes no array; it must be n x d, float32 or "
-                        "float64") from error
-    if array.ndim != 2 or array.dtype not in (jnp.float32, jnp.float64):
-        raise TypeError(f"{what} are of shape {array.shape} and type {array.dtype}; they must be n x d, float32 or "
-                        "float64")
+def _column(array, name, dtype, shape):
+    """Numbers of each point as the core takes them: of the points' type, or types as bytes; no rows for None."""
+    dtype = numpy.uint8 if name == "types" else dtype
+    if array is None:
+        return jnp.zeros((0, *shape[1:]), dtype)
+    array = as_array(array, name)
+    if array.shape != shape:
+        raise ValueError(f"{name} are of shape {array.shape}; they must be of shape {shape}")
+    if name == "types" and jnp.issubdtype(array.dtype, jnp.integer):
+        return jnp.where((array < 0) | (array > 6), 7, array).astype(dtype)  # 7 is refused where values are known
+    if array.dtype != dtype:
+        raise TypeError(f"{name} are of type {array.dtype}; they must be {'whole numbers' if name == 'types' else dtype}")
     return array
 
 
-def _box(box, dimension):
-    """A period and an origin for each axis; 0 where it is open, and NaN where no origin is given."""
-    if not isinstance(box, _core.Box):
-        if isinstance(box, jax.core.Tracer):
-            raise TypeError("box is traced; it must be an ordinary value, fixed when the function is")
-        box = _core.Box(box)
-    periods, origins = box.period, box.origin
-    if not isinstance(periods, tuple):
-        periods, origins = (periods,) * dimension, (origins,) * dimension
-    if len(periods) != dimension:
-        raise ValueError(f"the box has {len(periods)} periods but the points have {dimension} axes; give one per axis")
-    return tuple(periods), tuple(math.nan if origin is None else origin for origin in origins)
-
-
-def _call(options, points, queries):
-    rows = (points if queries is None else queries).shape[0]
-    shapes = [jax.ShapeDtypeStruct((rows, options.k), points.dtype),
-              jax.ShapeDtypeStruct((rows, options.k), options.index_dtype)]
-    name = "kith_search_self" if queries is None else "kith_search_queries"
-    arrays = (points,) if queries is None else (points, queries)
-    distances, indices = jax.ffi.ffi_call(name, shapes, vmap_method="expand_dims")(
-        *arrays, k=numpy.int64(options.k), exclude_self=options.exclude_self,
-        max_distance=numpy.float64(options.max_distance), periods=numpy.array(options.periods),
-        origins=numpy.array(options.origins))
-    return distances, indices
-
-
-@functools.partial(jax.custom_jvp, nondiff_argnums=(0,))
-def _search(options, points, queries):
-    return _call(options, points, queries)
-
-
-@_search.defjvp
-def _search_derivative(options, primals, tangents):
-    """Linear in the tangents, so that JAX has the reverse by transposition, and made of what has derivatives again."""
-    distances, indices = _search(options, *primals)
-    (points, queries), (of_points, of_queries) = primals, tangents
-    slopes = jnp.zeros_like(distances)
-    if points.shape[0] > 0:  # else nothing is near anything
-        around, of_around = (points, of_points) if queries is None else (queries, of_queries)
-        apart = around[:, None] - points[indices]  # -1 reads the last point, which counts for nothing below
-        for axis, period in enumerate(options.periods):
-            if period > 0:
-                apart = apart.at[..., axis].add(-period * jnp.round(apart[..., axis] / period))
-        along = ((of_around[:, None] - of_points[indices]) * apart).sum(axis=2)
-        has_direction = (indices >= 0) & (distances > 0)
-        slopes = jnp.where(has_direction, along / jnp.where(has_direction, distances, 1), 0)
-    return (distances, indices), (slopes, numpy.zeros(indices.shape, jax.dtypes.float0))
+def _rows(array, count, what):
+    array = as_array(array, what)
+    if array.shape[:1] != (count,):
+        raise ValueError(f"{what} holds an array of shape {array.shape}; it must have a row for each of {count} points")
+    return array

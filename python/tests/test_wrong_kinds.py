@@ -195,7 +195,13 @@ def calls_of_jax():
                 "points": ["a", None, 5, {}, STRANGE], "k": WHOLE, "queries": ["a", 5, {}, STRANGE, [[1.0, 2.0]]],
                 "box": BOXES, "exclude_self": FLAGS, "max_distance": NUMBERS, "index_dtype": INDEX_TYPES}),
             "jax.fof": (kith_jax.fof, {"points": points, "linking_length": 0.1}, {
-                "points": ["a", None, 5, {}, STRANGE], "linking_length": [*NUMBERS, None], "b": NUMBERS, "box": BOXES})}
+                "points": ["a", None, 5, {}, STRANGE], "linking_length": [*NUMBERS, None], "b": NUMBERS, "box": BOXES}),
+            "jax.fof_catalog": (kith_jax.fof_catalog, {"points": points, "linking_length": 0.1}, {
+                "points": ["a", None, 5, {}, STRANGE], "linking_length": [*NUMBERS, None], "b": NUMBERS, "box": BOXES,
+                "min_members": [*WHOLE, 0], "max_groups": [*OPTIONAL_WHOLE, -1], **PARTICLES}),
+            "jax.group_order": (kith_jax.group_order, {"labels": LABELS, "max_groups": 5}, {
+                "labels": ["a", 5, None, {}, STRANGE, POINTS], "max_groups": [*WHOLE, -1],
+                "arrays": ["a", 5, STRANGE, POINTS[:5]]})}
 
 
 # What an argument is called where the message has another word for it.

@@ -1,6 +1,6 @@
-// Arrays of a custom call, and those of a batch: jax.vmap puts dimensions before the ones that a call is about.
+// What handlers of custom calls share: errors for XLA, arrays, and those of a batch.
 //
-// An operand has each dimension of the batch as the results have it, or 1 where all elements share the operand
+// jax.vmap puts the dimensions of a batch before those that a call is about. An operand has each dimension of the batch as the results have it, or 1 where all elements share the operand
 // (vmap_method "expand_dims" of JAX).
 #pragma once
 
@@ -9,12 +9,15 @@
 #include <kith/knn.hpp>
 #include <kith/points.hpp>
 
+#include <nanobind/nanobind.h>
+
 #include <xla/ffi/api/ffi.h>
 
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <limits>
 #include <span>
 #include <string>
@@ -22,9 +25,44 @@
 namespace kith::python {
 
 namespace ffi = xla::ffi;
+namespace nb = nanobind;
 
 using Numbers = ffi::Span<const double>;
 using Output = ffi::Result<ffi::AnyBuffer>;
+
+inline ffi::ErrorCode code_of(ErrorKind kind) {
+    switch (kind) {
+    case ErrorKind::invalid_argument:
+    case ErrorKind::invalid_points:
+        return ffi::ErrorCode::kInvalidArgument;
+    case ErrorKind::too_large:
+        return ffi::ErrorCode::kOutOfRange;
+    case ErrorKind::out_of_memory:
+        return ffi::ErrorCode::kResourceExhausted;
+    case ErrorKind::unsupported:
+        return ffi::ErrorCode::kUnimplemented;
+    case ErrorKind::canceled:
+        return ffi::ErrorCode::kCancelled;
+    case ErrorKind::file:
+    case ErrorKind::device:
+    case ErrorKind::other_rank:
+        break;
+    }
+    return ffi::ErrorCode::kInternal;
+}
+
+/// Nothing may be thrown through XLA.
+template <class Work>
+ffi::Error guarded(const Work& work) {
+    try {
+        work();
+    } catch (const Error& error) {
+        return {code_of(error.kind()), error.what()};
+    } catch (const std::exception& error) {
+        return {ffi::ErrorCode::kInternal, error.what()};
+    }
+    return ffi::Error::Success();
+}
 
 class Batch {
 public:
@@ -82,17 +120,25 @@ inline std::size_t bytes_of_element(const ffi::AnyBuffer& buffer) {
     return ffi::ByteWidth(buffer.element_type());
 }
 
-inline DType dtype_of_points(const ffi::AnyBuffer& buffer) {
+inline DType dtype_of(const ffi::AnyBuffer& buffer) {
     return buffer.element_type() == ffi::DataType::F64 ? DType::float64 : DType::float32;
+}
+
+/// An operand's array of that number, of `own` dimensions.
+inline const std::byte* array_in(const ffi::AnyBuffer& buffer, std::size_t own, std::int64_t array) {
+    auto offset = static_cast<std::size_t>(array) * bytes_of_element(buffer);
+    for (const std::int64_t extent : buffer.dimensions().last(own)) {
+        offset *= static_cast<std::size_t>(extent);
+    }
+    return static_cast<const std::byte*>(buffer.untyped_data()) + offset;
 }
 
 /// `arrays` consecutive arrays of n x d, from `first` on, as one.
 inline PointsView points_of(const ffi::AnyBuffer& buffer, const Device& device, std::int64_t first = 0,
                             std::int64_t arrays = 1) {
     const auto shape = buffer.dimensions().last(2);
-    const auto bytes = static_cast<std::int64_t>(bytes_of_element(buffer));
-    return {static_cast<const std::byte*>(buffer.untyped_data()) + first * shape[0] * shape[1] * bytes,
-            dtype_of_points(buffer),
+    return {array_in(buffer, 2, first),
+            dtype_of(buffer),
             arrays * shape[0],
             static_cast<int>(std::min<std::int64_t>(shape[1], std::numeric_limits<int>::max())),
             shape[1],
@@ -132,5 +178,12 @@ inline Box box_of(Numbers periods, Numbers origins) {
     }
     return box;
 }
+
+inline nb::capsule capsule_of(XLA_FFI_Handler* handler) {
+    return nb::capsule(reinterpret_cast<void*>(handler));
+}
+
+/// By name and platform, as JAX registers them.
+void add_group_handlers(nb::dict& handlers);
 
 } // namespace kith::python

@@ -1,0 +1,97 @@
+"""Custom calls of XLA for kith.jax: their registration, their arguments, and searches with derivatives."""
+
+import functools
+import math
+import typing
+
+import numpy
+
+from kith import _core, _units
+
+try:
+    import jax
+    from jax import numpy as jnp
+    from kith import _jax
+except ModuleNotFoundError as missing:
+    raise ImportError(f"kith.jax needs {missing.name}, and a kith that was built with JAX; with jax, nanobind and "
+                      "scikit-build-core installed, build it again by: pip install --no-build-isolation .") from missing
+
+for (_name, _platform), _handler in _jax.handlers().items():
+    jax.ffi.register_ffi_target(_name, _handler, platform=_platform)
+synchronize = _jax.synchronize
+
+
+class Options(typing.NamedTuple):
+    """What a search is asked for; hashable, so that it can be an argument that is not traced."""
+
+    k: int
+    exclude_self: bool
+    max_distance: float
+    periods: tuple
+    origins: tuple
+    index_dtype: str
+
+
+def as_array(array, what):
+    try:
+        return jnp.asarray(_units.plain(array, what))
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"{what} is of type {type(array).__name__}, of which JAX makes no array") from error
+
+
+def real(array, what):
+    array = as_array(array, what)
+    if array.ndim != 2 or array.dtype not in (jnp.float32, jnp.float64):
+        raise TypeError(f"{what} are of shape {array.shape} and type {array.dtype}; they must be n x d, float32 or "
+                        "float64")
+    return array
+
+
+def box_of(box, dimension):
+    """A period and an origin for each axis; 0 where it is open, and NaN where no origin is given."""
+    if not isinstance(box, _core.Box):
+        if isinstance(box, jax.core.Tracer):
+            raise TypeError("box is traced; it must be an ordinary value, fixed when the function is")
+        box = _core.Box(box)
+    periods, origins = box.period, box.origin
+    if not isinstance(periods, tuple):
+        periods, origins = (periods,) * dimension, (origins,) * dimension
+    if len(periods) != dimension:
+        raise ValueError(f"the box has {len(periods)} periods but the points have {dimension} axes; give one per axis")
+    return tuple(periods), tuple(math.nan if origin is None else origin for origin in origins)
+
+
+def _call(options, points, queries):
+    rows = (points if queries is None else queries).shape[0]
+    shapes = [jax.ShapeDtypeStruct((rows, options.k), points.dtype),
+              jax.ShapeDtypeStruct((rows, options.k), options.index_dtype)]
+    name = "kith_search_self" if queries is None else "kith_search_queries"
+    arrays = (points,) if queries is None else (points, queries)
+    distances, indices = jax.ffi.ffi_call(name, shapes, vmap_method="expand_dims")(
+        *arrays, k=numpy.int64(options.k), exclude_self=options.exclude_self,
+        max_distance=numpy.float64(options.max_distance), periods=numpy.array(options.periods),
+        origins=numpy.array(options.origins))
+    return distances, indices
+
+
+@functools.partial(jax.custom_jvp, nondiff_argnums=(0,))
+def search(options, points, queries):
+    return _call(options, points, queries)
+
+
+@search.defjvp
+def _search_derivative(options, primals, tangents):
+    """Linear in the tangents, so that JAX has the reverse by transposition, and made of what has derivatives again."""
+    distances, indices = search(options, *primals)
+    (points, queries), (of_points, of_queries) = primals, tangents
+    slopes = jnp.zeros_like(distances)
+    if points.shape[0] > 0:  # else nothing is near anything
+        around, of_around = (points, of_points) if queries is None else (queries, of_queries)
+        apart = around[:, None] - points[indices]  # -1 reads the last point, which counts for nothing below
+        for axis, period in enumerate(options.periods):
+            if period > 0:
+                apart = apart.at[..., axis].add(-period * jnp.round(apart[..., axis] / period))
+        along = ((of_around[:, None] - of_points[indices]) * apart).sum(axis=2)
+        has_direction = (indices >= 0) & (distances > 0)
+        slopes = jnp.where(has_direction, along / jnp.where(has_direction, distances, 1), 0)
+    return (distances, indices), (slopes, numpy.zeros(indices.shape, jax.dtypes.float0))
