@@ -5,6 +5,7 @@
 // (jax_async.hpp), and results hold NaN and -1 then. The z-order needs a tree, whose counts the host waits for. Options
 // come as attributes: a box as d periods and d origins, NaN for none.
 #include "jax_call.hpp"
+#include "jax_trees.hpp"
 
 #include <kith/error.hpp>
 #include <kith/knn.hpp>
@@ -33,12 +34,10 @@ struct SearchOptions {
     double max_distance;
     Numbers periods;
     Numbers origins;
+    bool is_kept; ///< of a kith.jax.Tree; a GPU builds it in each call
 
-    [[nodiscard]] KnnOptions on(const Execution& execution) const {
-        return {.box = box_of(periods, origins),
-                .exclude_self = exclude_self,
-                .max_distance = max_distance,
-                .execution = execution};
+    [[nodiscard]] KnnOptions on(const Execution& execution, const Box& box) const {
+        return {.box = box, .exclude_self = exclude_self, .max_distance = max_distance, .execution = execution};
     }
 };
 
@@ -71,10 +70,11 @@ ffi::Error search(const ffi::AnyBuffer& points, const std::optional<ffi::AnyBuff
     return guarded([&] {
         search_each({}, points, queries, distances, indices,
                     [&](const PointsView& sources, const PointsView* around, const NeighborRows& rows) {
+                        const KeptOrPoints index(sources, box_of(options.periods, options.origins), options.is_kept);
                         if (around != nullptr) {
-                            knn_into(rows, sources, *around, options.k, options.on(cpu()));
+                            knn_into(rows, index.get(), *around, options.k, options.on(cpu(), index.box()));
                         } else {
-                            knn_into(rows, sources, options.k, options.on(cpu()));
+                            knn_into(rows, index.get(), options.k, options.on(cpu(), index.box()));
                         }
                     });
     });
@@ -99,10 +99,13 @@ ffi::Error search_async(const Execution& execution, ffi::ScratchAllocator& alloc
                         }
                         PendingCalls::of_process().run(execution, [&](PendingCalls::Report& report) {
                             if (around != nullptr) {
-                                knn_async(rows, sources, *around, options.k, options.on(execution), scratch,
+                                knn_async(rows, sources, *around, options.k,
+                                          options.on(execution, box_of(options.periods, options.origins)), scratch,
                                           &report.status);
                             } else {
-                                knn_async(rows, sources, options.k, options.on(execution), scratch, &report.status);
+                                knn_async(rows, sources, options.k,
+                                          options.on(execution, box_of(options.periods, options.origins)), scratch,
+                                          &report.status);
                             }
                         });
                     });
@@ -113,13 +116,16 @@ ffi::Error search_async(const Execution& execution, ffi::ScratchAllocator& alloc
 
 /// Which points are where along the z-order curve.
 ffi::Error order(const Execution& execution, const ffi::AnyBuffer& points, Output order, Numbers periods,
-                 Numbers origins) {
+                 Numbers origins, bool is_kept) {
     return guarded([&] {
         Batch(order, 1).for_each([&](std::int64_t element) {
-            const Tree tree(points_of(points, execution.device, element),
-                            {.box = box_of(periods, origins), .execution = execution});
+            const PointsView view = points_of(points, execution.device, element);
+            const Box box = box_of(periods, origins);
+            const bool is_on_cpu = execution.device.kind == DeviceKind::cpu;
+            const Tree tree = is_kept && is_on_cpu ? KeptTrees::of_process().tree(view, box)
+                                                   : Tree(view, {.box = box, .execution = execution});
             const std::span<std::int32_t> out = elements_of<std::int32_t>(order, 1, element);
-            if (execution.device.kind == DeviceKind::cpu) {
+            if (is_on_cpu) {
                 std::ranges::copy(tree.order(), out.begin());
                 return;
             }
@@ -144,7 +150,8 @@ auto with_search_options(Binding binding) {
         .template Attr<bool>("exclude_self")
         .template Attr<double>("max_distance")
         .template Attr<Numbers>("periods")
-        .template Attr<Numbers>("origins");
+        .template Attr<Numbers>("origins")
+        .template Attr<bool>("is_kept");
 }
 template <class Binding>
 auto with_order_options(Binding binding) {
@@ -152,7 +159,8 @@ auto with_order_options(Binding binding) {
         .template Arg<ffi::AnyBuffer>()
         .template Ret<ffi::AnyBuffer>()
         .template Attr<Numbers>("periods")
-        .template Attr<Numbers>("origins");
+        .template Attr<Numbers>("origins")
+        .template Attr<bool>("is_kept");
 }
 XLA_FFI_DEFINE_HANDLER(search_self_on_cpu,
                        ([](ffi::AnyBuffer points, Output distances, Output indices, auto... options) {
@@ -163,8 +171,8 @@ XLA_FFI_DEFINE_HANDLER(search_queries_on_cpu,
                        ([](ffi::AnyBuffer points, ffi::AnyBuffer queries, Output distances, Output indices,
                            auto... options) { return search(points, queries, distances, indices, {options...}); }),
                        with_search_options(ffi::Ffi::Bind().Arg<ffi::AnyBuffer>().Arg<ffi::AnyBuffer>()));
-XLA_FFI_DEFINE_HANDLER(order_on_cpu, ([](ffi::AnyBuffer points, Output indices, Numbers periods, Numbers origins) {
-                           return order(cpu(), points, indices, periods, origins);
+XLA_FFI_DEFINE_HANDLER(order_on_cpu, ([](ffi::AnyBuffer points, Output indices, auto... options) {
+                           return order(cpu(), points, indices, options...);
                        }),
                        with_order_options(ffi::Ffi::Bind()));
 #if KITH_JAX_HAS_CUDA
@@ -184,8 +192,7 @@ XLA_FFI_DEFINE_HANDLER(
     with_search_options(on_gpu().Ctx<ffi::ScratchAllocator>().Arg<ffi::AnyBuffer>().Arg<ffi::AnyBuffer>()));
 XLA_FFI_DEFINE_HANDLER(order_on_gpu,
                        ([](CudaStream stream, std::int32_t device, ffi::AnyBuffer points, Output indices,
-                           Numbers periods,
-                           Numbers origins) { return order(cuda(device, stream), points, indices, periods, origins); }),
+                           auto... options) { return order(cuda(device, stream), points, indices, options...); }),
                        with_order_options(on_gpu()));
 #endif
 
@@ -205,6 +212,8 @@ NB_MODULE(_jax, module) {
         add_group_handlers(handlers);
         return handlers;
     });
+    module.def("trees_built", [] { return KeptTrees::of_process().built(); });
+    module.def("release_trees", [] { KeptTrees::of_process().release(); });
     module.def("synchronize", [] {
 #if KITH_JAX_HAS_CUDA
         try {

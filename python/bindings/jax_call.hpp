@@ -1,7 +1,7 @@
 // What handlers of custom calls share: errors for XLA, arrays, and those of a batch.
 //
-// jax.vmap puts the dimensions of a batch before those that a call is about. An operand has each dimension of the batch as the results have it, or 1 where all elements share the operand
-// (vmap_method "expand_dims" of JAX).
+// jax.vmap puts the dimensions of a batch before those that a call is about. An operand has each of them as the results
+// have it, or 1 where all elements share the operand (vmap_method "expand_dims" of JAX).
 #pragma once
 
 #include <kith/box.hpp>

@@ -3,6 +3,7 @@
 // A catalog has room for as many groups as the caller says; its other rows are 0. On a GPU the groups are found and
 // described there, but the catalog comes from the host, for which the call waits.
 #include "jax_call.hpp"
+#include "jax_trees.hpp"
 
 #include <kith/catalog_columns.hpp>
 #include <kith/fof.hpp>
@@ -26,18 +27,20 @@ LinkingLength length_of(double length, bool is_relative) {
 }
 
 ffi::Error label(const ffi::AnyBuffer& points, Output labels, double length, bool is_relative, Numbers periods,
-                 Numbers origins) {
+                 Numbers origins, bool is_kept) {
     return guarded([&] {
         Batch(labels, 1).for_each([&](std::int64_t element) {
-            (void)fof_into(elements_of<std::int32_t>(labels, 1, element), points_of(points, {}, element),
-                           length_of(length, is_relative), {.box = box_of(periods, origins)});
+            const KeptOrPoints index(points_of(points, {}, element), box_of(periods, origins), is_kept);
+            (void)fof_into(elements_of<std::int32_t>(labels, 1, element), index.get(), length_of(length, is_relative),
+                           {.box = index.box()});
         });
     });
 }
 
 #if KITH_JAX_HAS_CUDA
 ffi::Error label_async(const Execution& execution, ffi::ScratchAllocator& allocator, const ffi::AnyBuffer& points,
-                       Output labels, double length, bool is_relative, Numbers periods, Numbers origins) {
+                       Output labels, double length, bool is_relative, Numbers periods, Numbers origins,
+                       bool /*is_kept*/) {
     return guarded([&] {
         spoil(labels, execution.stream);
         const PointsView first = points_of(points, execution.device);
@@ -87,6 +90,7 @@ struct GroupOptions {
     std::int64_t min_members;
     Numbers periods;
     Numbers origins;
+    bool is_kept;
 };
 
 template <class T>
@@ -119,9 +123,10 @@ ffi::Error describe(const Execution& execution, const ffi::AnyBuffer& points, co
         batch.for_each([&](std::int64_t element) {
             const PointsView positions = points_of(points, execution.device, batch.array_of(points, element));
             const std::span<std::int32_t> label = elements_of<std::int32_t>(labels, 1, element);
-            const FofSummary found =
-                fof_into(label, positions, length_of(options.length, options.is_relative),
-                         {.box = box_of(options.periods, options.origins), .execution = execution});
+            const KeptOrPoints index(positions, box_of(options.periods, options.origins),
+                                     options.is_kept && execution.device.kind == DeviceKind::cpu);
+            const FofSummary found = fof_into(label, index.get(), length_of(options.length, options.is_relative),
+                                              {.box = index.box(), .execution = execution});
             const Catalog catalog = kith::catalog(label, found, columns.of(positions, batch, element),
                                                   {.min_members = options.min_members, .execution = execution});
             store(execution, elements_of<std::int32_t>(groups, 0, element),
@@ -155,7 +160,8 @@ auto with_label_options(Binding binding) {
         .template Attr<double>("length")
         .template Attr<bool>("is_relative")
         .template Attr<Numbers>("periods")
-        .template Attr<Numbers>("origins");
+        .template Attr<Numbers>("origins")
+        .template Attr<bool>("is_kept");
 }
 template <class Binding>
 auto with_catalog_options(Binding binding) {
@@ -174,7 +180,8 @@ auto with_catalog_options(Binding binding) {
         .template Attr<bool>("is_relative")
         .template Attr<std::int64_t>("min_members")
         .template Attr<Numbers>("periods")
-        .template Attr<Numbers>("origins");
+        .template Attr<Numbers>("origins")
+        .template Attr<bool>("is_kept");
 }
 XLA_FFI_DEFINE_HANDLER(label_on_cpu, ([](ffi::AnyBuffer points, Output labels, auto... options) {
                            return label(points, labels, options...);

@@ -18,7 +18,18 @@ except ModuleNotFoundError as missing:
 
 for (_name, _platform), _handler in _jax.handlers().items():
     jax.ffi.register_ffi_target(_name, _handler, platform=_platform)
-synchronize = _jax.synchronize
+synchronize, release_trees = _jax.synchronize, _jax.release_trees
+
+
+class Space(typing.NamedTuple):
+    """Where the points are: for each axis a period, 0 where it is open, and an origin, NaN where none is given."""
+
+    periods: tuple
+    origins: tuple
+    is_kept: bool  # whether they are those of a kith.jax.Tree
+
+    def attributes(self):
+        return {"periods": numpy.array(self.periods), "origins": numpy.array(self.origins), "is_kept": self.is_kept}
 
 
 class Options(typing.NamedTuple):
@@ -27,9 +38,8 @@ class Options(typing.NamedTuple):
     k: int
     exclude_self: bool
     max_distance: float
-    periods: tuple
-    origins: tuple
     index_dtype: str
+    space: Space
 
 
 def as_array(array, what):
@@ -47,8 +57,7 @@ def real(array, what):
     return array
 
 
-def box_of(box, dimension):
-    """A period and an origin for each axis; 0 where it is open, and NaN where no origin is given."""
+def space_of(box, dimension, is_kept=False):
     if not isinstance(box, _core.Box):
         if isinstance(box, jax.core.Tracer):
             raise TypeError("box is traced; it must be an ordinary value, fixed when the function is")
@@ -58,7 +67,7 @@ def box_of(box, dimension):
         periods, origins = (periods,) * dimension, (origins,) * dimension
     if len(periods) != dimension:
         raise ValueError(f"the box has {len(periods)} periods but the points have {dimension} axes; give one per axis")
-    return tuple(periods), tuple(math.nan if origin is None else origin for origin in origins)
+    return Space(tuple(periods), tuple(math.nan if origin is None else origin for origin in origins), is_kept)
 
 
 def _call(options, points, queries):
@@ -69,8 +78,7 @@ def _call(options, points, queries):
     arrays = (points,) if queries is None else (points, queries)
     distances, indices = jax.ffi.ffi_call(name, shapes, vmap_method="expand_dims")(
         *arrays, k=numpy.int64(options.k), exclude_self=options.exclude_self,
-        max_distance=numpy.float64(options.max_distance), periods=numpy.array(options.periods),
-        origins=numpy.array(options.origins))
+        max_distance=numpy.float64(options.max_distance), **options.space.attributes())
     return distances, indices
 
 
@@ -88,7 +96,7 @@ def _search_derivative(options, primals, tangents):
     if points.shape[0] > 0:  # else nothing is near anything
         around, of_around = (points, of_points) if queries is None else (queries, of_queries)
         apart = around[:, None] - points[indices]  # -1 reads the last point, which counts for nothing below
-        for axis, period in enumerate(options.periods):
+        for axis, period in enumerate(options.space.periods):
             if period > 0:
                 apart = apart.at[..., axis].add(-period * jnp.round(apart[..., axis] / period))
         along = ((of_around[:, None] - of_points[indices]) * apart).sum(axis=2)

@@ -12,10 +12,65 @@ import math
 import numpy
 
 from kith import _arrays, _core, _fof, _jax_search
-from kith._jax_search import as_array, box_of, jax, jnp, real
+from kith._jax_search import as_array, jax, jnp, real, space_of
 
 # Groups and the columns of `kith.Catalog`; `velocity` and `velocity_dispersion` are None without velocities.
 Catalog = collections.namedtuple("Catalog", ("groups", *(column[0] for column in _core.catalog_columns)))
+
+
+@jax.tree_util.register_pytree_node_class
+class Tree:
+    """Points whose index is kept: the first call that needs it builds it, later ones find it.
+
+    `knn`, `fof`, `fof_catalog`, `z_order` and `reduce_neighbors` take it in place of the points and their box, under
+    `jax.jit` or not, and give the same results.
+
+    Parameters
+    ----------
+    points : array, shape (n, d)
+        float32, or float64 where JAX has it switched on.
+    box
+        As for `kith.knn`; an ordinary Python value.
+
+    Attributes
+    ----------
+    points
+        The points: the only array of this tree as JAX sees it, so that a `Tree` can be an argument or a result of
+        functions under `jax.jit`, `jax.grad` and `jax.vmap`, and be made within them.
+
+    Notes
+    -----
+    kith keeps the indices of the process that were used last, 1 GiB of them and at least one, and compares the points
+    with those of an index, bit for bit, before it takes it: a tree whose points were changed is indexed anew. That
+    comparison reads all points in each call. `release_trees` frees the memory. On a GPU no index is kept: each call
+    builds its own.
+
+    Examples
+    --------
+    >>> import jax, kith.jax
+    >>> tree = kith.jax.Tree(jax.numpy.array([[0.25, 0.25], [0.875, 0.875]]), box=1)
+    >>> search = jax.jit(lambda tree, queries: kith.jax.knn(tree, 1, queries)[1])
+    >>> search(tree, jax.numpy.array([[0.0, 0.0]])).tolist()
+    [[1]]
+    """
+
+    def __init__(self, points, *, box=None):
+        self.points = real(points, "points")
+        self._space = space_of(box, self.points.shape[1], is_kept=True)
+
+    def tree_flatten(self):
+        return (self.points,), self._space
+
+    @classmethod
+    def tree_unflatten(cls, space, leaves):  # leaves may be anything: JAX puts its own there
+        self = object.__new__(cls)
+        self._space, (self.points,) = space, leaves
+        return self
+
+
+def release_trees():
+    """Frees the memory of the indices that are kept for `Tree`; later calls build them anew."""
+    _jax_search.release_trees()
 
 
 def knn(points, k, queries=None, *, box=None, exclude_self=False, max_distance=None, index_dtype=numpy.int32):
@@ -25,7 +80,7 @@ def knn(points, k, queries=None, *, box=None, exclude_self=False, max_distance=N
 
     Parameters
     ----------
-    points : array, shape (n, d)
+    points : array, shape (n, d), or Tree
         float32, or float64 where JAX has it switched on.
     k, box, exclude_self, max_distance, index_dtype
         Ordinary Python values, not traced ones.
@@ -64,7 +119,7 @@ def knn(points, k, queries=None, *, box=None, exclude_self=False, max_distance=N
     >>> jax.grad(mean)(points).tolist()
     [[0.0, -1.0], [0.0, 1.0]]
     """
-    points = real(points, "points")
+    points, space = _points(points, box)
     k = _arrays.as_whole(k, "k")
     if not 1 <= k <= numpy.iinfo(numpy.int32).max:
         raise ValueError(f"k is {k}; it must be 1 or more, and no array has more than {numpy.iinfo(numpy.int32).max}")
@@ -74,7 +129,8 @@ def knn(points, k, queries=None, *, box=None, exclude_self=False, max_distance=N
         raise ValueError(f"max_distance is {max_distance}; it must be 0 or more")
     if exclude_self and queries is not None:
         raise ValueError("exclude_self is for searches around the points themselves; leave it or the queries out")
-    options = _jax_search.Options(k, _arrays.flag(exclude_self, "exclude_self"), max_distance, *box_of(box, points.shape[1]), index_dtype.name)
+    exclude_self = _arrays.flag(exclude_self, "exclude_self")
+    options = _jax_search.Options(k, exclude_self, max_distance, index_dtype.name, space)
     if queries is None:
         return _jax_search.search(options, points, None)
     queries = real(queries, "queries")
@@ -92,11 +148,10 @@ def fof(points, linking_length=None, *, b=None, box=None):
     [1, 0, 0]
     """
     length, is_relative = _length(linking_length, b)
-    points = real(points, "points")
-    periods, origins = box_of(box, points.shape[1])
+    points, space = _points(points, box)
     call = jax.ffi.ffi_call("kith_label", jax.ShapeDtypeStruct(points.shape[:1], jnp.int32), vmap_method="expand_dims")
     return call(jax.lax.stop_gradient(points), length=numpy.float64(length),
-                is_relative=is_relative, periods=numpy.array(periods), origins=numpy.array(origins))
+                is_relative=is_relative, **space.attributes())
 
 
 def fof_catalog(points, linking_length=None, *, b=None, box=None, velocities=None, masses=None, types=None,
@@ -107,7 +162,7 @@ def fof_catalog(points, linking_length=None, *, b=None, box=None, velocities=Non
 
     Parameters
     ----------
-    points : array, shape (n, d)
+    points : array, shape (n, d), or Tree
         float32, or float64 where JAX has it switched on.
     velocities, masses, types : arrays, optional
         Of each point: numbers of the same type as the points, shapes (n, d) and (n,), and whole numbers from 0 to 6.
@@ -137,12 +192,12 @@ def fof_catalog(points, linking_length=None, *, b=None, box=None, velocities=Non
     (1, [2, 0, 0], [0.0, 0.5])
     """
     length, is_relative = _length(linking_length, b)
-    points = real(points, "points")
+    points, space = _points(points, box)
     count, dimension = points.shape
     min_members = _fof.at_least_one(min_members)
     max_groups = count // min_members if max_groups is None else _arrays.as_whole(max_groups, "max_groups")
     if not 0 <= max_groups <= numpy.iinfo(numpy.int32).max:
-        raise ValueError(f"max_groups is {max_groups}; it must be 0 or more, and at most {numpy.iinfo(numpy.int32).max}")
+        raise ValueError(f"max_groups is {max_groups}; it must be from 0 to {numpy.iinfo(numpy.int32).max}")
     given = {"velocities": velocities, "masses": masses, "types": types}
     shapes = {"velocities": points.shape, "masses": (count,), "types": (count,)}
     columns = {name: _column(array, name, points.dtype, shapes[name]) for name, array in given.items()}
@@ -151,13 +206,12 @@ def fof_catalog(points, linking_length=None, *, b=None, box=None, velocities=Non
     results = {name: jax.ShapeDtypeStruct(rows[shape], dtypes[dtype])
                for name, shape, dtype, _, of_velocities, _ in _core.catalog_columns
                if not of_velocities or velocities is not None}
-    periods, origins = box_of(box, dimension)
-    call = jax.ffi.ffi_call("kith_catalog", [jax.ShapeDtypeStruct((count,), jnp.int32), jax.ShapeDtypeStruct((), jnp.int32),
-                                             *results.values()], vmap_method="expand_dims")
+    of_labels, of_groups = jax.ShapeDtypeStruct((count,), jnp.int32), jax.ShapeDtypeStruct((), jnp.int32)
+    call = jax.ffi.ffi_call("kith_catalog", [of_labels, of_groups, *results.values()], vmap_method="expand_dims")
     labels, groups, *found = call(
         points, *columns.values(), **{f"has_{name}": array is not None for name, array in given.items()},
         length=numpy.float64(length), is_relative=is_relative, min_members=numpy.int64(min_members),
-        periods=numpy.array(periods), origins=numpy.array(origins))
+        **space.attributes())
     return labels, Catalog(groups, **{**dict.fromkeys(Catalog._fields[1:]), **dict(zip(results, found))})
 
 
@@ -230,10 +284,9 @@ def z_order(points, *, box=None):
     >>> jax.jit(kith.jax.z_order)(jax.numpy.array([[3.0, 3], [0, 1], [0, 0]])).tolist()
     [2, 1, 0]
     """
-    points = real(points, "points")
-    periods, origins = box_of(box, points.shape[1])
+    points, space = _points(points, box)
     call = jax.ffi.ffi_call("kith_order", jax.ShapeDtypeStruct(points.shape[:1], jnp.int32), vmap_method="expand_dims")
-    return call(jax.lax.stop_gradient(points), periods=numpy.array(periods), origins=numpy.array(origins))
+    return call(jax.lax.stop_gradient(points), **space.attributes())
 
 
 def reduce_neighbors(function, points, k, *, box=None, exclude_self=False, max_distance=None, index_dtype=numpy.int32):
@@ -284,6 +337,16 @@ def _in_input_order(rows, order):
     return jnp.zeros_like(rows).at[order].set(rows, unique_indices=True)
 
 
+def _points(points, box):
+    """The array of points, and where they are."""
+    if not isinstance(points, Tree):
+        points = real(points, "points")
+        return points, space_of(box, points.shape[1])
+    if box is not None:
+        raise ValueError("box is given for a Tree, which has its own; leave it out")
+    return real(points.points, "points"), points._space
+
+
 def _length(linking_length, b):
     length, is_relative = _arrays.length(linking_length, b)
     if not 0 <= length < math.inf:
@@ -302,7 +365,8 @@ def _column(array, name, dtype, shape):
     if name == "types" and jnp.issubdtype(array.dtype, jnp.integer):
         return jnp.where((array < 0) | (array > 6), 7, array).astype(dtype)  # 7 is refused where values are known
     if array.dtype != dtype:
-        raise TypeError(f"{name} are of type {array.dtype}; they must be {'whole numbers' if name == 'types' else dtype}")
+        expected = "whole numbers" if name == "types" else dtype
+        raise TypeError(f"{name} are of type {array.dtype}; they must be {expected}")
     return array
 
 

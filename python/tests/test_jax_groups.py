@@ -14,7 +14,8 @@ import kith.jax  # noqa: E402
 jax.config.update("jax_enable_x64", True)
 RANDOM = numpy.random.default_rng(8)
 SETS = RANDOM.random((2, 200, 3))  # two sets of points
-COLUMNS = {"velocities": RANDOM.normal(size=(200, 3)), "masses": RANDOM.random(200), "types": RANDOM.integers(0, 3, 200)}
+COLUMNS = {"velocities": RANDOM.normal(size=(200, 3)), "masses": RANDOM.random(200),
+           "types": RANDOM.integers(0, 3, 200)}
 
 
 def check_catalog(found, points, length, given, min_members, max_groups, **options):
@@ -41,7 +42,8 @@ def check_catalog(found, points, length, given, min_members, max_groups, **optio
 def test_catalogs_under_jit(dtype, names, box, max_groups):
     points = SETS[0].astype(dtype)
     given = {name: COLUMNS[name] if name == "types" else COLUMNS[name].astype(dtype) for name in names}
-    call = jax.jit(lambda x, columns: kith.jax.fof_catalog(x, 0.12, box=box, min_members=2, max_groups=max_groups, **columns))
+    call = jax.jit(lambda x, columns: kith.jax.fof_catalog(x, 0.12, box=box, min_members=2, max_groups=max_groups,
+                                                           **columns))
     check_catalog(call(points, given), points, 0.12, given, 2, max_groups, box=box)
 
 

@@ -196,6 +196,7 @@ def calls_of_jax():
                 "box": BOXES, "exclude_self": FLAGS, "max_distance": NUMBERS, "index_dtype": INDEX_TYPES}),
             "jax.fof": (kith_jax.fof, {"points": points, "linking_length": 0.1}, {
                 "points": ["a", None, 5, {}, STRANGE], "linking_length": [*NUMBERS, None], "b": NUMBERS, "box": BOXES}),
+            "jax.Tree": (kith_jax.Tree, {"points": points}, {"points": ["a", None, 5, {}, STRANGE], "box": BOXES}),
             "jax.fof_catalog": (kith_jax.fof_catalog, {"points": points, "linking_length": 0.1}, {
                 "points": ["a", None, 5, {}, STRANGE], "linking_length": [*NUMBERS, None], "b": NUMBERS, "box": BOXES,
                 "min_members": [*WHOLE, 0], "max_groups": [*OPTIONAL_WHOLE, -1], **PARTICLES}),
