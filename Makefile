@@ -59,7 +59,7 @@ test: dependencies python-environment
 	$(TEST) dev --label-exclude package
 	$(PYTHON) bench/cosmic_box.py --check
 	$(PYTHON) bench/compare.py --programs build/dev/bin --output build/dev/bench/neighbors.json \
-	    --points clustered -n 3000 -d 2,3 -k 8 --peers nanoflann --repetitions 1
+	    --points clustered -n 3000 -d 2,3 -k 8 --peers nanoflann,grid --repetitions 1
 	$(PYTHON) bench/compare.py --programs build/dev/bin --output build/dev/bench/groups.json \
 	    --points clustered -n 3000 -b 0.2 --periodic --peers none --repetitions 1
 	@echo "all tests passed"

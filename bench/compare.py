@@ -66,7 +66,7 @@ def arguments_of(words):
     choice.add_argument("--dtype", type=lambda text: text.split(","), help="float32 (default), float64")
     choice.add_argument("--threads", type=listed(whole), help="0 is all cores (default)")
     how = parser.add_argument_group("how to measure")
-    how.add_argument("--peers", help="some of nanoflann, cgal, scipy, pykdtree, faiss, hfof, scipy_pairs, dbscan; or none "
+    how.add_argument("--peers", help="some of nanoflann, cgal, grid, scipy, pykdtree, faiss, hfof, scipy_pairs, dbscan; or none "
                                      "(default: all)")
     how.add_argument("--repetitions", type=whole, default=5, help="rounds; in each, short runs are repeated (%(default)s)")
     how.add_argument("--limit", type=float, default=20, metavar="SECONDS",

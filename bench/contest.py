@@ -21,7 +21,7 @@ import checks
 import point_sets
 
 HERE = pathlib.Path(__file__).resolve().parent
-COMPILED = ("kith", "nanoflann", "cgal")
+COMPILED = ("kith", "nanoflann", "cgal", "grid")
 PACKAGES = ("scipy", "pykdtree", "faiss", "hfof", "scipy_pairs", "dbscan")
 PEERS = COMPILED[1:] + PACKAGES
 START_SECONDS = 300  # imports and reading the points

@@ -19,7 +19,7 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as pyplot
 import matplotlib.ticker as ticker
 
-NAMES = {"kith": "kith", "nanoflann": "nanoflann", "cgal": "CGAL", "scipy": "SciPy cKDTree", "pykdtree": "pykdtree",
+NAMES = {"kith": "kith", "nanoflann": "nanoflann", "cgal": "CGAL", "grid": "uniform grid", "scipy": "SciPy cKDTree", "pykdtree": "pykdtree",
          "faiss": "FAISS flat", "hfof": "hfof", "scipy_pairs": "SciPy, all pairs", "dbscan": "scikit-learn DBSCAN"}
 COLORS = dict(zip(NAMES, ("black", "tab:blue", "tab:orange", "tab:green", "tab:red", "tab:purple", "tab:brown",
                            "tab:olive", "tab:pink")))

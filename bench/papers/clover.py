@@ -12,8 +12,8 @@ What is compared (a method that is missing or not built for a dimension is named
   tree, kdtree, brute                kith's other engines: its default, a k-d tree, all pairs
   ..., GPU         with --device, figures 13 to 16 and 22 and table 3: an engine on a GPU, by the Python package, with
                    points and rows in its memory if CuPy is installed, else with copies from and to host memory
-  nanoflann        contest_nanoflann, a k-d tree
-Rows of kith's methods must be the same bits; nanoflann's distances must agree with them.
+  nanoflann, grid  contest_nanoflann, a k-d tree, and contest_grid, a uniform grid
+Rows of kith's methods must be the same bits; the distances of the other two must agree with them.
 
 Results go to bench/results/clover/figures.json, figures to docs/images. --plot FILE only draws. --quick takes about a
 minute.
@@ -42,9 +42,11 @@ from clover_drawing import DRAW, ENGINES, K, on_gpu, print_tables
 
 HUBS = 1024  # the paper's default
 PARTS = ("meshes", "sets", "sizes", "neighbors", "work", "hubs", "queries")
-ON_GPU = ("13", "14", "15", "16", "22", "table 3")  # figures with rows of a GPU, if one is wanted
+PEERS = ("nanoflann", "grid")
+ON_GPU = ("13", "14", "15", "16", "22", "table 2", "table 3")  # figures with rows of a GPU, if one is wanted
+PATIENCE = 120  # seconds for a run of a peer
 MOST_PAIRS = {False: 1.7e5**2, True: 2e4**2}  # of brute force; what is more is left out
-MOST_FLAT = {False: 2_100_000, True: 300_000}  # points: the flat form's time grows with their square
+MOST_FLAT = {False: 2_100_000**2, True: 300_000**2}  # the same of the flat form, whose time grows alike
 
 
 def uniform(n, random):
@@ -105,7 +107,7 @@ REAL = ["file:scan", "file:landscape", "file:bunny"]
 class Measurements:
     def __init__(self, arguments, scratch):
         self.quick, self.threads, self.scratch = arguments.quick, arguments.threads, scratch
-        self.program, self.nanoflann = arguments.program, arguments.nanoflann
+        self.program, self.peers = arguments.program, arguments.peers
         self.chosen, self.device = arguments.sets, arguments.device
         if self.device:
             if importlib.util.find_spec("kith") is None:
@@ -157,13 +159,13 @@ class Measurements:
         return json.loads(done.stdout), None
 
     def time(self, figure, name, path, methods, k=K, queries=0, peers=True, **more):
-        """A row for each method, in one run of the program, and one for nanoflann."""
+        """A row for each method, in one run of the program, and one for each peer."""
         points = numpy.load(path, mmap_mode="r")
         n, d = points.shape
         asked = min(queries, n) if queries else n
         if n * asked > MOST_PAIRS[self.quick]:
             methods = [method for method in methods if method != "brute"]
-        if n > MOST_FLAT[self.quick]:
+        if n * asked > MOST_FLAT[self.quick]:
             methods = [method for method in methods if not method.startswith("flat")]
         distances = self.scratch / "expected.npy"
         answers, trouble = self.ask(points=path, k=k, methods=",".join(methods), queries=queries, rows=distances, **more)
@@ -176,9 +178,13 @@ class Measurements:
         for method in methods if self.device and figure in ON_GPU else ():
             if method in ENGINES:
                 self.time_on_gpu(figure, name, points, method, k, queries, distances, more.get("long", 1))
-        if peers and self.nanoflann:
-            seconds = self.time_nanoflann(path, k, queries, points, distances, more.get("long", 1))
-            self.add(figure, name, n, d, k, asked, "nanoflann", seconds)
+        for peer, program in self.peers.items() if peers else ():
+            try:
+                seconds = self.time_peer(peer, program, path, k, queries, points, distances, more.get("long", 1))
+                self.add(figure, name, n, d, k, asked, peer, seconds)
+            except contest.Trouble as trouble:
+                self.left_out[f"{figure}, {name}, {peer}"] = str(trouble)
+                print(f"  {figure}: {name}, {peer} is left out: {trouble}")
 
     def time_on_gpu(self, figure, name, points, method, k, queries, expected, long):
         asked = queries or len(points)
@@ -201,20 +207,22 @@ class Measurements:
         self.add(figure, name, *points.shape, k, asked, on_gpu(method), seconds,
                  memory="the host" if self.array is numpy.array else "the GPU")
 
-    def time_nanoflann(self, path, k, queries, points, distances, long):
-        command = [self.nanoflann, f"points={path}", f"threads={self.threads}", f"k={k}"]
+    def time_peer(self, name, program, path, k, queries, points, distances, long):
+        command = [program, f"points={path}", f"threads={self.threads}", f"k={k}"]
         if queries:
             numpy.save(self.scratch / "queries.npy", points[:queries])
             command.append(f"queries={self.scratch / 'queries.npy'}")
-        peer = contest.Contestant("nanoflann", command, self.threads)
-        seconds = [peer.ask("run", 600)["seconds"]]
-        if seconds[0] <= long:
-            seconds = [peer.ask("run", 600)["seconds"] for _ in range(3)]
-        peer.ask(f"answer {self.scratch / 'theirs'}", 600)
-        peer.stop()
+        peer = contest.Contestant(name, command, self.threads)
+        try:
+            seconds = [peer.ask("run", PATIENCE)["seconds"]]
+            if seconds[0] <= long:
+                seconds = [peer.ask("run", PATIENCE)["seconds"] for _ in range(3)]
+            peer.ask(f"answer {self.scratch / 'theirs'}", 600)
+        finally:
+            peer.stop()
         theirs = numpy.load(self.scratch / "theirs.distances.npy", mmap_mode="r")
         if not numpy.allclose(theirs, numpy.load(distances, mmap_mode="r"), rtol=1e-5):
-            sys.exit("clover.py: the distances of nanoflann are others")
+            sys.exit(f"clover.py: the distances of {name} are others")
         return seconds
 
     def add(self, figure, name, n, d, k, queries, method, seconds, **more):
@@ -254,11 +262,13 @@ class Measurements:
         print(f"  2: {name:<14} {n:>9,} points, {100 * answers[0]['points_per_query'] / n:.2f} % scanned", flush=True)
 
     def all_sets(self):
-        """Figure 13 and tables 1 and 2; with 10,000 queries, table 3."""
+        """Figure 13 and tables 1 and 2, scans of these with fewer queries; with 10,000 queries, table 3."""
         for name, path in self.sets():
             self.time("13", name, path, ["clover", "tree", "kdtree", f"flat:{HUBS}", "brute"])
-            for k in (10, 30):
-                self.time("table 3", name, path, ["clover", "tree", "kdtree"], k, 10_000, long=10)  # ratios: all warm
+            if name in ("UNI", "GMM"):
+                self.time("table 2", name, path, ["brute"], K, 5_000 if self.quick else 20_000, peers=False, long=10)
+            for k in (10, 30):  # ratios: all warm
+                self.time("table 3", name, path, ["clover", "tree", "kdtree", f"flat:{HUBS}"], k, 10_000, long=20)
 
     def sizes(self):
         """Figures 14 and 15; the largest sets only by methods whose time is near linear."""
@@ -302,7 +312,7 @@ class Measurements:
         """Figure 22, k = 10."""
         for name, path in self.sets(real=False):
             n, d = numpy.load(path, mmap_mode="r").shape
-            if d == 3 and n < 3_000_000:
+            if d == 3:
                 for share in (0.001, 0.01, 0.1, 1):
                     self.time("22", name, path, ["clover", "tree", "kdtree"], 10, max(1, round(share * n)))
 
@@ -313,17 +323,18 @@ MEASURE = {"meshes": Measurements.meshes, "sets": Measurements.all_sets, "sizes"
 
 
 def part_of(row):
-    return {"2": "meshes", "13": "sets", "table 3": "sets", "14": "sizes", "15": "sizes", "16": "neighbors", "17": "work",
-            "20": "hubs", "21": "hubs", "22": "queries"}[row["figure"]]
+    return {"2": "meshes", "13": "sets", "table 2": "sets", "table 3": "sets", "14": "sizes", "15": "sizes",
+            "16": "neighbors", "17": "work", "20": "hubs", "21": "hubs", "22": "queries"}[row["figure"]]
 
 
 def measure(arguments):
     arguments.program = figures.program_at(arguments.program, "bench_clover")
     if arguments.program is None:
         sys.exit("clover.py: bench_clover is not built; configure with -DKITH_BENCHMARKS=ON, or give --program")
-    arguments.nanoflann = figures.program_at(arguments.nanoflann, "contest_nanoflann")
-    if arguments.nanoflann is None:
-        print("nanoflann is left out: contest_nanoflann is not built")
+    found = {name: figures.program_at(getattr(arguments, name), f"contest_{name}") for name in PEERS}
+    arguments.peers = {name: program for name, program in found.items() if program is not None}
+    for name in found.keys() - arguments.peers.keys():
+        print(f"{name} is left out: contest_{name} is not built")
     with tempfile.TemporaryDirectory(prefix="kith-clover-") as folder:
         measurements = Measurements(arguments, pathlib.Path(folder))
         for part in arguments.parts:
@@ -345,7 +356,8 @@ def main():
     parser.add_argument("--device", type=figures.gpu, metavar="cuda[:I]",
                         help="a GPU, beside the CPU; needs the Python package kith")
     parser.add_argument("--program", type=pathlib.Path, help="bench_clover (that of build/)")
-    parser.add_argument("--nanoflann", type=pathlib.Path, help="contest_nanoflann (that of build/)")
+    for name in PEERS:
+        parser.add_argument(f"--{name}", type=pathlib.Path, help=f"contest_{name} (that of build/)")
     arguments = parser.parse_args()
     if arguments.plot:
         report = json.loads(arguments.plot.read_text())

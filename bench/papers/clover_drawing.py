@@ -9,9 +9,9 @@ import matplotlib.pyplot as pyplot
 K = 30  # the paper's default
 REPLACED = ("BUN", "KIT", "BUD", "GXY", "HH")
 NAMES = {"clover": "CLOVER, hierarchical", "flat": "CLOVER, flat", "tree": "plane tree", "kdtree": "k-d tree",
-         "brute": "all pairs", "nanoflann": "nanoflann"}
+         "brute": "all pairs", "nanoflann": "nanoflann", "grid": "uniform grid"}
 COLORS = {"clover": "tab:green", "flat": "tab:olive", "tree": "black", "kdtree": "tab:blue", "brute": "tab:red",
-          "nanoflann": "tab:orange"}
+          "nanoflann": "tab:orange", "grid": "tab:purple"}
 
 
 ENGINES = {"clover": "limegreen", "tree": "dimgray", "kdtree": "deepskyblue", "brute": "salmon"}  # on a GPU
@@ -158,11 +158,12 @@ def print_tables(rows):
         return next((row["median"] for row in rows if row["figure"] == figure and row["set"] == name
                      and family(row["method"]) == method and row["k"] == k), None)
 
-    methods = ("clover", "flat", "tree", "kdtree", "nanoflann")
+    methods = ("clover", "flat", "tree", "kdtree", "nanoflann", "grid")
     ratios = {method: (median("13", "GMM", method), median("13", "UNI", method)) for method in methods}
+    ratios["brute"] = (median("table 2", "GMM", "brute"), median("table 2", "UNI", "brute"))
     print("Table 2, hills over uniform: " + ", ".join(f"{method} {a / b:.2f}" for method, (a, b) in ratios.items() if a and b))
     for method in methods:
         pairs = [(row["set"], row["median"], median("table 3", row["set"], method, 10)) for row in rows
-                 if row["figure"] == "table 3" and row["method"] == method and row["k"] == 30]
+                 if row["figure"] == "table 3" and family(row["method"]) == method and row["k"] == 30]
         if pairs:
             print(f"Table 3, k = 30 over k = 10, {method}: " + ", ".join(f"{name} {a / b:.2f}" for name, a, b in pairs))
