@@ -1,5 +1,6 @@
 #include "group_case.hpp"
 #include "neighbor_case.hpp"
+#include "order_case.hpp"
 #include "points_of.hpp"
 #include "row.hpp"
 #include "structure_case.hpp"
@@ -36,6 +37,9 @@ Row groups(const std::string& name, const GroupCase& wanted, bool main = false) 
 
 Row structure(const std::string& name, const StructureCase& wanted) {
     return {name, false, [wanted](Bench& bench, const std::string& own) { return run_structure(bench, own, wanted); }};
+}
+Row order(const std::string& name, const OrderCase& wanted) {
+    return {name, false, [wanted](Bench& bench, const std::string& own) { return run_order(bench, own, wanted); }};
 }
 
 /// What the project is judged by on a GPU, with the times that it sets itself for an H200.
@@ -143,6 +147,19 @@ std::vector<Row> structure_rows() {
     };
 }
 
+/// Both builders of left-balanced k-d trees.
+std::vector<Row> order_rows() {
+    std::vector<Row> rows;
+    for (const auto& [name, points] : {std::pair<std::string, PointSet>{"uniform_1e5", {Kind::uniform, 100 * thousand}},
+                                       {"uniform_1e6", {Kind::uniform, million}},
+                                       {"uniform_1e7", {Kind::uniform, 10 * million}},
+                                       {"clustered_1e6", {Kind::clustered, million}}}) {
+        rows.push_back(order("kdtree_order_" + name, {points, OrderBuilder::library}));
+        rows.push_back(order("kdtree_header_" + name, {points, OrderBuilder::header}));
+    }
+    return rows;
+}
+
 /// The engines that automatic does not choose.
 std::vector<Row> engine_rows() {
     std::vector<Row> rows;
@@ -190,7 +207,7 @@ Outcome outcome(const Bench& bench, const std::string& name, const Described& wh
 std::vector<Row> all_rows() {
     std::vector<Row> rows = main_rows();
     for (const std::vector<Row>& more :
-         {odd_rows(), unwaited_rows(), tight_rows(), switch_rows(), structure_rows(), engine_rows()}) {
+         {odd_rows(), unwaited_rows(), tight_rows(), switch_rows(), structure_rows(), order_rows(), engine_rows()}) {
         rows.insert(rows.end(), more.begin(), more.end());
     }
     return rows;

@@ -1,0 +1,20 @@
+// A row about the order of a left-balanced k-d tree: by kith::kdtree_order, or by the public header in place.
+#pragma once
+
+#include "point_set.hpp"
+#include "row.hpp"
+
+#include <string>
+
+namespace bench {
+
+enum class OrderBuilder { library, header };
+
+struct OrderCase {
+    PointSet points; ///< 3-D, compared with the CPU's order: ten million at most
+    OrderBuilder builder = OrderBuilder::library;
+};
+
+[[nodiscard]] Outcome run_order(Bench& bench, const std::string& name, const OrderCase& wanted);
+
+} // namespace bench
