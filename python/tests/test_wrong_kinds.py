@@ -163,6 +163,13 @@ FUNCTIONS = {
         "n": [*WHOLE, 1], "box": [*NUMBERS, 0], "seed": [*WHOLE, -1], "steps": [*WHOLE, 0], "start_redshift": [*NUMBERS, 0],
         "cosmology": ["a", STRANGE], "backend": ["torch", None, 5], "dtype": ["int16", "no type", STRANGE],
         "progress": ["yes", 5]}),
+    "halo": (kith.datasets.halo, {"count": 10}, {
+        "count": [*WHOLE, 0], "profile": ["king", None, 5], "concentration": [*NUMBERS, 0], "particle_mass": [*NUMBERS, 0],
+        "seed": GENERATOR["seed"], "dtype": GENERATOR["dtype"]}),
+    "halos": (kith.datasets.halos, {"count": 100}, {
+        "count": [*WHOLE, 0], "box": [*NUMBERS, 0], "profile": ["king", None, 5], "concentration": [*NUMBERS, 0],
+        "in_halos": [*NUMBERS, 2], "smallest": [*WHOLE, 0], "largest": [*OPTIONAL_WHOLE, 1],
+        "cosmology": ["a", STRANGE], "seed": GENERATOR["seed"], "dtype": GENERATOR["dtype"]}),
 }
 
 

@@ -12,6 +12,7 @@ Sets that fill a periodic box say so: `box_of` gives what the argument `box` of 
 | clustered       | halos with Navarro-Frenk-White profiles in a field     | 1       |
 | virialized      | the same with velocities: a flow, and dispersions      | 1       |
 | soneira_peebles | clumps within clumps                                   | 1       |
+| halo, halos     | halos in equilibrium, with their truth                 | in Mpc/h|
 | cosmic_box      | a simulated universe, with velocities and masses       | in Mpc/h|
 
 >>> import kith
@@ -26,6 +27,7 @@ from .arguments import whole
 from .clumps import clustered, soneira_peebles, virialized
 from .cosmic import CosmicBox, cosmic_box
 from .cosmology import Cosmology
+from .mock_halos import MockHalos, halo, halos
 from .plain import duplicates, gaussian, hills, lattice, uniform
 from .random_points import lattice_side
 
@@ -65,5 +67,5 @@ def box_of(name, count, dimension=3):
     return None if name in ("gaussian", "hills") else 1.0
 
 
-__all__ = ["CosmicBox", "Cosmology", "POINT_SETS", "box_of", "clustered", "cosmic_box", "duplicates", "gaussian", "hills",
-           "lattice", "soneira_peebles", "uniform", "virialized"]
+__all__ = ["CosmicBox", "Cosmology", "MockHalos", "POINT_SETS", "box_of", "clustered", "cosmic_box", "duplicates",
+           "gaussian", "halo", "halos", "hills", "lattice", "soneira_peebles", "uniform", "virialized"]
