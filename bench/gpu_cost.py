@@ -15,7 +15,8 @@ how often each instruction of PTX is executed by a warp. ptxas assembles the sam
 information, so that each instruction of the machine code is known by the line it came from. A basic block of machine
 code is executed as often as the median of its lines, divided by the copies that ptxas made of it.
 
-Modeled. All counts grow with the number of points; the launches and waits are those of the sample. A stage takes as
+Modeled. All counts grow with the number of points, but for those of CLOVER's pairs of cells; the launches and waits are
+those of the sample, but for the levels of k-d trees, which are as many as there will be. A stage takes as
 long as the busiest of: issue slots; the pipes of half rate (comparison, minimum, selection, logic, integers), of
 fused multiply-adds, of quarter rate (roots, conversions, bit counts) and of float64; shared memory and shuffles; the
 L2 cache, to which every sector of 32 bytes goes once a block; DRAM, to which every sector goes once a launch. A
@@ -145,7 +146,12 @@ ROWS = [
     Row("uniform 1e7 counts within a radius, 30 each", 10**7, "radius", 30),
     Row("clustered 256^3 DBSCAN", 256**3, "dbscan", 1, "clustered"),
     Row("uniform 1e6 spanning tree", 10**6, "spanning_tree", 0),
+    # The calls of gpu_counts.py.
+    Row("uniform 1e7 groups in phase space", 10**7, "phase", 1, dimension=6),
+    Row("uniform 1e6 cells of CLOVER, H 1024", 10**6, "cells", 1024),
+    Row("uniform 1e7 float4 k-d tree", 10**7, "order", 0, dimension=4),
 ]
+LEVEL_OF_KD_TREE = ("split axes", "keys of points", "radix sort", "splitting points", "smallest indices")
 
 
 def run(command):
@@ -389,11 +395,27 @@ def points_of(row):
     return point_sets.make(row.kind, row.sample, row.dimension, f"f{int(row.dtype[1:]) // 8}").points
 
 
-def passes_of(launch, growth):
+def with_all_levels(row, launches, growth):
+    """(number, launch) of a sample; of a k-d tree also those of deeper levels, which are like the last one."""
+    numbered = list(enumerate(launches))
+    if row.call != "order":
+        return numbered
+    last = {launch["name"]: (number, launch) for number, launch in numbered}
+    return numbered + [(last[name][0], last[name][1] | {"key_bits": last[name][1].get("key_bits", 0) + deeper})
+                       for deeper in range(1, round(math.log2(growth)) + 1) for name in LEVEL_OF_KD_TREE]
+
+
+def growth_of(row, launch, growth):
+    """From the sample to all points. Pairs of CLOVER's cells are as many as they will be."""
+    items = launch["blocks"] * launch["threads"] if "symbol" in launch else launch["elements"]
+    return 1 if row.call == "cells" and items >= row.parameter**2 else growth
+
+
+def passes_of(row, launch, growth):
     """How often CUB goes over its elements at all the row's points. Keys of 32 bits number runs, of which there are more
-    then."""
+    then, or CLOVER's cells."""
     bits = launch["key_bits"]
-    if bits and launch["element_bytes"] == 8:
+    if bits and launch["element_bytes"] == 8 and row.call != "cells":
         bits = min(32, bits + math.log2(growth))
     return max(1, math.ceil(bits / BITS_OF_PASS))
 
@@ -421,16 +443,17 @@ def cost_of_row(row, library, program, folder):
             except ptx_program.Unsupported as error:
                 not_counted[launch["symbol"]] = f"{launch['name']}: {error}"
     launches, short = [], functools.cache(lambda symbol: check.short_name(check.demangle([symbol])[symbol]))
-    for number, launch in enumerate(record["launches"]):
+    for number, launch in with_all_levels(row, record["launches"], growth):
         stage = Stage(launches=1)
         launches.append((launch["name"], Asked.of(launch), stage))
+        growth_here = growth_of(row, launch, growth)
         if "symbol" not in launch:
-            passes = passes_of(launch, growth)
+            passes = passes_of(row, launch, growth)
             stage.launches = passes + 1
-            stage.l2 = stage.dram = launch["elements"] * launch["element_bytes"] * 2 * passes * growth
+            stage.l2 = stage.dram = launch["elements"] * launch["element_bytes"] * 2 * passes * growth_here
         elif launch["symbol"] in of_symbol:
             opcodes, l2, dram = of_launch.get(number, of_symbol[launch["symbol"]])
-            blocks = launch["blocks"] * growth
+            blocks = launch["blocks"] * growth_here
             stage.opcodes.update({opcode: count * blocks for opcode, count in opcodes.items()})
             stage.l2, stage.dram = l2 * blocks, dram * blocks
             warps_of_block = launch["threads"] // 32

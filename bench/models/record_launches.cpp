@@ -1,12 +1,22 @@
-// Records what a call puts on the stream of an emulated GPU, for gpu_cost.py and tests/gpu_kernels/compiled_results.py:
+// Records what a call puts on the stream of an emulated GPU, for gpu_cost.py, gpu_counts.py and
+// tests/gpu_kernels/compiled_results.py:
 //     record_launches FOLDER POINTS CALL K MULTIPROCESSORS [WORD...]
 //
-// POINTS, a file NAME.D.f32 or NAME.D.f64, holds rows of D coordinates of that type in the unit box. CALL is tree,
-// brute, kdtree or clover (engines, which search K neighbors), fof, pairs or ranges (labels, by the tree, by all pairs
-// or by range queries in a k-d tree; K is the relative linking length), catalog (fof's groups and their catalog, with
-// velocities), radius or rows (counts or neighbors; K points would lie within the radius if all were uniform), dbscan
-// (labels and flags, min_samples 5; K as for radius), spanning_tree (K means nothing) or own_kernels (those that
-// tests/emulation writes as users do; K means nothing). Words that change the call:
+// POINTS, a file NAME.D.f32 or NAME.D.f64, holds rows of D coordinates of that type in the unit box. What FOLDER gets
+// is in recorded_call.hpp: the memory before the largest launch of each kernel; of spanning_tree before every launch.
+// CALL:
+//     tree, brute, kdtree, clover    engines, which search K neighbors
+//     fof, pairs, ranges             labels, by the tree, by all pairs or by range queries in a k-d tree; K is the
+//                                    relative linking length
+//     phase                          fof in phase space: half of the coordinates are velocities, psi is 0.5
+//     catalog                        fof's groups and their catalog, with velocities
+//     radius, rows                   counts or neighbors; K points would lie within the radius if all were uniform
+//     dbscan                         labels and flags, min_samples 5; K as for radius
+//     spanning_tree                  K means nothing
+//     cells                          CLOVER's flat cells and their edges, around K hubs
+//     order                          the order of a k-d tree of four axes; K means nothing
+//     own_kernels                    those that tests/emulation writes as users do; K means nothing
+// WORDs change the call:
 //     periodic   in a periodic box
 //     queries    neighbors of queries, which are the first 16 points once more (engines, radius and rows)
 //     masses     particles have masses (catalog)
@@ -14,17 +24,17 @@
 //     many       the search of as many points as take the tree whose cells decide its counts (tree)
 //     kdtree     by k-d tree (radius and rows)
 //     async      the call that only puts work on the stream (tree, brute, fof and pairs)
-//
-// The call runs twice. The first run finds, for each kernel, the launch with the most blocks; before that launch of the
-// second run, and for spanning_tree before every launch, FOLDER/N.memory gets the device's memory as it is, N counting
-// all launches. FOLDER/launches.json lists them all, with what the first run asked of the runtime before each; there,
-// small pieces of memory share a larger one, as on a GPU. With the word results the memory is kept before every launch,
-// and in FOLDER/N.results after it.
+//     results    the memory is saved before and after every launch
+//     counts     it is never saved
+#include "recorded_call.hpp"
+
 #include "calls/device_calls.hpp"
 #include "cuda/instances.hpp"
 #include "cuda_emulation/cuda_runtime.hpp"
 #include "emulation/own_kernels.hpp"
+#include "engines/clover/build_device.hpp"
 #include "engines/clover/device_entry.hpp"
+#include "engines/kdtree/order_device.hpp"
 #include "halos/device_entry.hpp"
 #include "neighbors/device_entry.hpp"
 #include "tree/device_entry.hpp"
@@ -40,139 +50,20 @@
 #include <exception>
 #include <filesystem>
 #include <fstream>
-#include <iomanip>
 #include <iterator>
-#include <map>
 #include <memory>
 #include <numbers>
 #include <optional>
 #include <set>
 #include <span>
-#include <sstream>
 #include <stdexcept>
 #include <string>
-#include <utility>
 #include <vector>
-
-extern "C" const char __executable_start; // where this program was loaded: symbols count from there
 
 namespace {
 
-using kith::emulation::Requests;
-using kith::emulation::Work;
-
-/// Writes the device's memory, with holes where nothing is held.
-void save_memory(const std::filesystem::path& path) {
-    std::ofstream file(path, std::ios::binary);
-    kith::emulation::touch([&] {
-        for (const auto piece : kith::emulation::held_pieces()) {
-            file.seekp(piece.data() - kith::emulation::device_begin());
-            file.write(reinterpret_cast<const char*>(piece.data()), static_cast<std::streamsize>(piece.size()));
-        }
-    });
-    if (!file) {
-        throw std::runtime_error("cannot write " + path.string());
-    }
-}
-
-std::string hexadecimal(std::span<const std::byte> bytes) {
-    std::ostringstream text;
-    for (const std::byte byte : bytes) {
-        text << std::hex << std::setw(2) << std::setfill('0') << std::to_integer<int>(byte);
-    }
-    return text.str();
-}
-
-/// What was asked of the runtime between two moments.
-std::string json_of(const Requests& first, const Requests& last) {
-    std::ostringstream text;
-    text << "\"waits\": " << last.waits - first.waits << ", \"takes\": " << last.takes - first.takes
-         << ", \"fills\": " << last.fills - first.fills;
-    return text.str();
-}
-
-std::string json_of(const Work& work, const std::string& asked_before, bool is_saved) {
-    std::ostringstream text;
-    text << "{\"name\": \"" << work.name << "\", " << asked_before;
-    if (work.kernel == nullptr) {
-        text << ", \"elements\": " << work.elements << ", \"element_bytes\": " << work.element_bytes
-             << ", \"key_bits\": " << work.key_bits << "}";
-        return text.str();
-    }
-    text << ", \"symbol\": " << static_cast<const char*>(work.kernel) - &__executable_start
-         << ", \"blocks\": " << work.grid.blocks.x << ", \"threads\": " << work.grid.threads.x
-         << ", \"saved\": " << (is_saved ? "true" : "false");
-    if (is_saved) {
-        text << ", \"job\": \"" << hexadecimal(work.job) << "\", \"pieces\": [";
-        const char* separator = "";
-        for (const auto piece : kith::emulation::held_pieces()) {
-            text << separator << "[" << piece.data() - kith::emulation::device_begin() << ", " << piece.size() << "]";
-            separator = ", ";
-        }
-        text << "]";
-    }
-    text << "}";
-    return text.str();
-}
-
-/// Which launches of a kernel the memory is saved before.
-enum class Saved {
-    largest, ///< the first of those with the most blocks: the others do the same with less
-    all,     ///< they do different work, round by round
-    results  ///< all, and what is there after them
-};
-
-template <class Call>
-void record(const std::filesystem::path& folder, std::int64_t points, Saved saved, const Call& call) {
-    int number = 0;
-    std::map<const void*, std::pair<unsigned, int>> largest; // of each kernel: blocks, number of the launch
-    std::vector<std::string> asked_before;                   // each launch
-    kith::emulation::share_pieces(true);
-    const Requests first = kith::emulation::requests();
-    kith::emulation::observe([&](const Work& work) {
-        asked_before.push_back(json_of(first, kith::emulation::requests()));
-        if (work.kernel != nullptr) {
-            auto& [blocks, of_launch] = largest[work.kernel];
-            if (work.grid.blocks.x > blocks) {
-                blocks = work.grid.blocks.x;
-                of_launch = number;
-            }
-        }
-        ++number;
-    });
-    call();
-    const std::string asked = json_of(first, kith::emulation::requests());
-    kith::emulation::share_pieces(false);
-
-    std::string launches;
-    number = 0;
-    const Requests before = kith::emulation::requests();
-    std::int64_t most_held = 0;
-    const auto before_work = [&](const Work& work) {
-        const bool is_saved =
-            work.kernel != nullptr && (saved != Saved::largest || largest.at(work.kernel).second == number);
-        if (is_saved) {
-            save_memory(folder / (std::to_string(number) + ".memory"));
-        }
-        launches += (number == 0 ? "\n  " : ",\n  ") +
-                    json_of(work, asked_before.at(static_cast<std::size_t>(number)), is_saved);
-        most_held = std::max(most_held, kith::emulation::held_on_device());
-        ++number;
-    };
-    kith::emulation::observe(before_work, [&](const Work& work) {
-        if (saved == Saved::results && work.kernel != nullptr) {
-            save_memory(folder / (std::to_string(number - 1) + ".results"));
-        }
-    });
-    call();
-    kith::emulation::observe({});
-    const Requests after = kith::emulation::requests();
-    std::ofstream(folder / "launches.json")
-        << "{\"points\": " << points << ", " << asked << ", \"host_bytes\": " << after.host_bytes - before.host_bytes
-        << ", \"held_bytes\": " << most_held
-        << ", \"device_begin\": " << reinterpret_cast<std::uintptr_t>(kith::emulation::device_begin())
-        << ", \"launches\": [" << launches << "]}\n";
-}
+using kith::bench::record;
+using kith::bench::Saved;
 
 std::vector<char> contents(const std::string& path) {
     std::ifstream file(path, std::ios::binary);
@@ -225,6 +116,12 @@ public:
                   : call == "ranges" ? kith::Engine::kdtree
                                      : kith::Engine::tree,
                   parameter, call == "catalog");
+        } else if (call == "phase") {
+            label_in_phase_space(parameter);
+        } else if (call == "cells") {
+            make_cells(static_cast<std::int64_t>(parameter));
+        } else if (call == "order" && points_.dimension() == 4) {
+            order();
         } else if (call == "radius" || call == "rows") {
             search_radius(length, call == "rows");
         } else if (call == "dbscan") {
@@ -242,8 +139,8 @@ public:
             });
         } else {
             throw std::runtime_error("CALL is '" + call +
-                                     "'; it must be an engine, fof, pairs, ranges, catalog, radius, rows, dbscan, "
-                                     "spanning_tree or, in three dimensions, own_kernels");
+                                     "'; it must be an engine, fof, pairs, ranges, phase, catalog, radius, rows, "
+                                     "dbscan, spanning_tree, cells, in four dimensions order, or in three own_kernels");
         }
     }
 
@@ -252,7 +149,7 @@ private:
 
     template <class Call>
     void record_as(Saved saved, const Call& call) const {
-        record(folder_, count_, has("results") ? Saved::results : saved, call);
+        record(folder_, count_, has("results") ? Saved::results : has("counts") ? Saved::none : saved, call);
     }
 
     template <class Item>
@@ -344,6 +241,46 @@ private:
         });
     }
 
+    void label_in_phase_space(double parameter) {
+        const int dimension = points_.dimension() / 2;
+        const auto half = [&](int first) {
+            return kith::PointsView(static_cast<const T*>(memory_.get()) + first, kith::dtype_of<T>, count_, dimension,
+                                    2 * dimension, 1, execution_.device);
+        };
+        const auto labels = take<std::int32_t>(count_);
+        const kith::FofOptions options{.execution = execution_,
+                                       .phase_space =
+                                           kith::PhaseSpace{half(dimension), kith::VelocityLength::absolute(0.5)}};
+        record_as(Saved::largest, [&] {
+            kith::FofSummary found;
+            found.engine = kith::Engine::tree;
+            kith::detail::on_gpu().fof(half(0), kith::LinkingLength::relative(parameter), options, labels, found);
+        });
+    }
+
+    void make_cells(std::int64_t hubs) {
+        kith::detail::with_instance(points_.dtype(), points_.dimension(), [&]<class, int D>() {
+            kith::detail::DeviceContext context(execution_);
+            const auto normalized = kith::detail::normalize_sources_on_device<T, D>(context, points_, box_);
+            record_as(Saved::largest,
+                      [&] { (void)kith::detail::build_cells_on_device<T, D>(context, normalized, hubs); });
+            (void)context.take_stages();
+        });
+    }
+
+    /// Of float4: its instances are here alone.
+    void order() {
+        const auto indices = take<std::int32_t>(count_);
+        const auto axes = take<std::uint8_t>(count_);
+        record_as(Saved::largest, [&] {
+            kith::detail::DeviceContext context(execution_);
+            kith::KdTreeSummary summary;
+            kith::detail::order_kd_tree_on_device<T, 4>(context, points_, kith::kdtree::Split::widest, indices, axes,
+                                                        summary);
+            (void)context.take_stages();
+        });
+    }
+
     void search_radius(double length, bool with_rows) {
         const kith::Radii radii(length);
         const kith::RadiusOptions options{.box = box_, .execution = execution_};
@@ -392,10 +329,11 @@ void record_call(const std::filesystem::path& folder, const std::string& path, i
 
 int main(int argc, char** argv) {
     const std::set<std::string> words(argv + std::min(argc, 6), argv + argc);
-    const std::set<std::string> known{"async", "flat", "kdtree", "many", "masses", "periodic", "queries", "results"};
+    const std::set<std::string> known{"async",  "counts",   "flat",    "kdtree", "many",
+                                      "masses", "periodic", "queries", "results"};
     if (argc < 6 || !std::includes(known.begin(), known.end(), words.begin(), words.end())) {
         std::fprintf(stderr, "usage: record_launches FOLDER NAME.D.f32 CALL K MULTIPROCESSORS "
-                             "[periodic] [queries] [masses] [flat] [many] [async] [results] [kdtree]\n");
+                             "[periodic] [queries] [masses] [flat] [many] [async] [results] [counts] [kdtree]\n");
         return 2;
     }
     try {

@@ -283,6 +283,8 @@ cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaM
     if (!DeviceArena::only().has(to) || !DeviceArena::only().has(from)) {
         ++made.host_copies;
         made.host_bytes += static_cast<std::int64_t>(bytes);
+    } else {
+        ++made.device_copies;
     }
     std::vector<std::byte> staged;
     if (is_pageable(from)) {

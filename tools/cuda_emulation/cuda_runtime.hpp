@@ -71,6 +71,7 @@ struct Requests {
     int fills = 0;               ///< of memory, which is work like a launch: not among all()
     int host_copies = 0;         ///< from or to the host
     std::int64_t host_bytes = 0; ///< of these
+    int device_copies = 0;       ///< others: work like a launch, not among all()
     int events = 0;
     [[nodiscard]] int all() const { return waits + takes + host_copies + events; }
 };
