@@ -6,7 +6,7 @@ measured speed.
   bench/gpu_cost.py [--rows PATTERN] [--json bench/models/gpu_cost.json]
 
 Rows in dimensions that the library of kernels lacks are left out: the preset cuda builds three dimensions, another
-build folder with KITH_DIMS='3;6' has six (--library).
+build folder with KITH_DIMS='3;4;6' has others (--library).
 
 Counted. record_launches calls the library on the emulated GPU with a sample of the points and keeps the device's
 memory before the largest launch of each kernel; of the spanning tree, whose rounds differ, before every launch. On that
