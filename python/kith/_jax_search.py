@@ -6,7 +6,7 @@ import typing
 
 import numpy
 
-from kith import _core, _units
+from kith import _arrays, _core, _units
 
 try:
     import jax
@@ -55,6 +55,13 @@ def real(array, what):
         raise TypeError(f"{what} are of shape {array.shape} and type {array.dtype}; they must be n x d, float32 or "
                         "float64")
     return array
+
+
+def number_of_neighbors(k):
+    k = _arrays.as_whole(k, "k")
+    if not 1 <= k <= numpy.iinfo(numpy.int32).max:
+        raise ValueError(f"k is {k}; it must be 1 or more, and no array has more than {numpy.iinfo(numpy.int32).max}")
+    return k
 
 
 def space_of(box, dimension, is_kept=False):

@@ -12,7 +12,8 @@ import math
 import numpy
 
 from kith import _arrays, _core, _fof, _jax_search
-from kith._jax_search import as_array, jax, jnp, real, space_of
+from kith._jax_rows import column, in_input_order, of_neighbors, rows_of, rows_of_function, without
+from kith._jax_search import as_array, jax, jnp, number_of_neighbors, real, space_of
 
 # Groups and the columns of `kith.Catalog`; `velocity` and `velocity_dispersion` are None without velocities.
 Catalog = collections.namedtuple("Catalog", ("groups", *(column[0] for column in _core.catalog_columns)))
@@ -42,8 +43,8 @@ class Tree:
     -----
     kith keeps the indices of the process that were used last, 1 GiB of them and at least one, and compares the points
     with those of an index, bit for bit, before it takes it: a tree whose points were changed is indexed anew. That
-    comparison reads all points in each call. `release_trees` frees the memory. On a GPU no index is kept: each call
-    builds its own.
+    comparison reads all points in each call, a millisecond for a million of them. `release_trees` frees the memory. On a
+    GPU no index is kept: each call builds its own.
 
     Examples
     --------
@@ -120,9 +121,7 @@ def knn(points, k, queries=None, *, box=None, exclude_self=False, max_distance=N
     [[0.0, -1.0], [0.0, 1.0]]
     """
     points, space = _points(points, box)
-    k = _arrays.as_whole(k, "k")
-    if not 1 <= k <= numpy.iinfo(numpy.int32).max:
-        raise ValueError(f"k is {k}; it must be 1 or more, and no array has more than {numpy.iinfo(numpy.int32).max}")
+    k = number_of_neighbors(k)
     index_dtype = _arrays.index_type(index_dtype)
     max_distance = math.inf if max_distance is None else _arrays.as_number(max_distance, "max_distance")
     if not max_distance >= 0:
@@ -200,7 +199,7 @@ def fof_catalog(points, linking_length=None, *, b=None, box=None, velocities=Non
         raise ValueError(f"max_groups is {max_groups}; it must be from 0 to {numpy.iinfo(numpy.int32).max}")
     given = {"velocities": velocities, "masses": masses, "types": types}
     shapes = {"velocities": points.shape, "masses": (count,), "types": (count,)}
-    columns = {name: _column(array, name, points.dtype, shapes[name]) for name, array in given.items()}
+    columns = {name: column(array, name, points.dtype, shapes[name]) for name, array in given.items()}
     rows = {"(g,)": (max_groups,), "(g, d)": (max_groups, dimension), "(g, 7)": (max_groups, 7)}
     dtypes = {"float64": points.dtype, "int64": jnp.int32, "uint8": jnp.bool_}
     results = {name: jax.ShapeDtypeStruct(rows[shape], dtypes[dtype])
@@ -252,7 +251,7 @@ def group_order(labels, max_groups, arrays=()):
         raise ValueError(f"max_groups is {max_groups}; it must be 0 or more")
     order = jnp.argsort(labels, stable=True).astype(jnp.int32)
     offsets = jnp.searchsorted(labels[order], jnp.arange(max_groups + 1)).astype(jnp.int32)
-    return order, offsets, jax.tree_util.tree_map(lambda rows: _rows(rows, len(labels), "arrays")[order], arrays)
+    return order, offsets, jax.tree_util.tree_map(lambda rows: rows_of(rows, len(labels), "arrays")[order], arrays)
 
 
 def synchronize():
@@ -289,17 +288,26 @@ def z_order(points, *, box=None):
     return call(jax.lax.stop_gradient(points), **space.attributes())
 
 
-def reduce_neighbors(function, points, k, *, box=None, exclude_self=False, max_distance=None, index_dtype=numpy.int32):
+def reduce_neighbors(function, points, k, *, fields=None, block_rows=None, box=None, exclude_self=False,
+                     max_distance=None, index_dtype=numpy.int32):
     """A summary of the neighbors of each point, without bringing the neighbors themselves into the order of the points.
 
-    The rows of k neighbors stay in z-order; only what `function` makes of them is put back. That saves most of the
-    memory traffic of results where a few numbers a point are wanted, such as a density.
+    Points are taken in z-order; only what `function` makes of their neighbors is put back. That saves most of the
+    memory traffic of results where a few numbers a point are wanted, such as a density. With `fields` it saves the
+    memory, too: neighbors are those of a block of points at a time.
 
     Parameters
     ----------
     function : callable
         ``function(distances, indices, points)`` gets the rows of `knn` and the points, both in z-order, where indices
-        are rows of these points; it returns an array of n rows, or a tree of such arrays, in the same order.
+        are rows of these points. With `fields` it is ``function(distances, own, neighbors)``, called for blocks of
+        m points: distances are m x k, `own` holds the m rows of the fields, and `neighbors` those of their neighbors,
+        m x k x ..., with zeros where there is no neighbor. It returns an array of as many rows as it gets, or a tree of
+        such arrays, in the same order.
+    fields : tree of arrays of n rows, optional
+        What function needs to know of each point: masses, velocities, positions, ...
+    block_rows : int, optional
+        Points in a block; by default those with 4 million neighbors.
     points, k, box, exclude_self, max_distance, index_dtype
         As for `knn`.
 
@@ -309,8 +317,9 @@ def reduce_neighbors(function, points, k, *, box=None, exclude_self=False, max_d
 
     Notes
     -----
-    Among equally distant points z-order decides, not the order of `points`. Differentiable as `knn` is. Other arrays of
-    the points, such as masses, come into the same order by ``masses[z_order(points, box=box)]``.
+    Among equally distant points z-order decides, not the order of `points`; with `fields` as in `knn`. Differentiable
+    as `knn` is, also with respect to fields: blocks are then computed once more rather than stored. Blocks search a
+    `Tree`, which on a GPU each of them builds.
 
     Source: J. Stücker et al. (2026), arXiv:2604.05885, section III-E.
 
@@ -320,21 +329,54 @@ def reduce_neighbors(function, points, k, *, box=None, exclude_self=False, max_d
     >>> points = jax.numpy.array([[3.0, 0.0], [0.0, 0.0], [0.0, 1.0]])
     >>> kith.jax.reduce_neighbors(lambda distances, indices, points: distances[:, 1], points, 2).tolist()
     [3.0, 1.0, 1.0]
+    >>> masses = jax.numpy.array([1.0, 2.0, 4.0])
+    >>> total = lambda distances, own, neighbors: neighbors.sum(axis=1)
+    >>> kith.jax.reduce_neighbors(total, points, 2, fields=masses).tolist()
+    [3.0, 6.0, 6.0]
     """
-    points = real(points, "points")
-    order = z_order(points, box=box)
-    ordered = points[order]
-    found = function(*knn(ordered, k, box=box, exclude_self=exclude_self, max_distance=max_distance,
-                          index_dtype=index_dtype), ordered)
-    return jax.tree_util.tree_map(lambda rows: _in_input_order(rows, order), found)
+    points, space = _points(points, box)
+    k = number_of_neighbors(k)
+    exclude_self = _arrays.flag(exclude_self, "exclude_self")
+    options = {"max_distance": max_distance, "index_dtype": index_dtype}
+    if fields is not None:
+        found, order = _reduce_fields(function, points, space, k, fields, block_rows, exclude_self, options)
+    elif block_rows is not None:
+        raise ValueError("block_rows is given without fields; leave it out")
+    else:
+        order = z_order(_tree_of(space, points))
+        ordered = points[order]
+        found = function(*knn(_tree_of(space, ordered), k, exclude_self=exclude_self, **options), ordered)
+    return jax.tree_util.tree_map(lambda rows: in_input_order(rows, order), found)
 
 
-def _in_input_order(rows, order):
-    rows = jnp.asarray(rows)
-    if rows.shape[:1] != order.shape:
-        raise ValueError(f"function returned an array of shape {rows.shape}; it must have a row for each of the "
-                         f"{order.shape[0]} points")
-    return jnp.zeros_like(rows).at[order].set(rows, unique_indices=True)
+def _reduce_fields(function, points, space, k, fields, block_rows, exclude_self, options):
+    count = points.shape[0]
+    fields = jax.tree_util.tree_map(lambda rows: rows_of(rows, count, "fields"), fields)
+    block_rows = max(1, 2**22 // k) if block_rows is None else _arrays.as_whole(block_rows, "block_rows")
+    if block_rows < 1:
+        raise ValueError(f"block_rows is {block_rows}; it must be 1 or more")
+    tree = _tree_of(space._replace(is_kept=True), points)
+    order = z_order(tree)
+
+    @jax.checkpoint
+    def reduce(own):
+        distances, indices = knn(tree, k + exclude_self, points[own], **options)
+        if exclude_self:
+            distances, indices = without(own, distances, indices)
+        found = function(distances, jax.tree_util.tree_map(lambda rows: rows[own], fields),
+                         jax.tree_util.tree_map(lambda rows: of_neighbors(rows, indices), fields))
+        return jax.tree_util.tree_map(lambda rows: rows_of_function(rows, own.shape[0]), found)
+
+    if count <= block_rows:
+        return reduce(order), order
+    blocks = -(-count // block_rows)
+    padded = jnp.zeros(blocks * block_rows, order.dtype).at[:count].set(order)  # the first point, more than once
+    found = jax.lax.map(reduce, padded.reshape(blocks, block_rows))
+    return jax.tree_util.tree_map(lambda rows: rows.reshape(-1, *rows.shape[2:])[:count], found), order
+
+
+def _tree_of(space, points):
+    return Tree.tree_unflatten(space, (points,))
 
 
 def _points(points, box):
@@ -352,26 +394,3 @@ def _length(linking_length, b):
     if not 0 <= length < math.inf:
         raise ValueError(f"the linking length is {length}; it must be a finite number, 0 or more")
     return length, is_relative
-
-
-def _column(array, name, dtype, shape):
-    """Numbers of each point as the core takes them: of the points' type, or types as bytes; no rows for None."""
-    dtype = numpy.uint8 if name == "types" else dtype
-    if array is None:
-        return jnp.zeros((0, *shape[1:]), dtype)
-    array = as_array(array, name)
-    if array.shape != shape:
-        raise ValueError(f"{name} are of shape {array.shape}; they must be of shape {shape}")
-    if name == "types" and jnp.issubdtype(array.dtype, jnp.integer):
-        return jnp.where((array < 0) | (array > 6), 7, array).astype(dtype)  # 7 is refused where values are known
-    if array.dtype != dtype:
-        expected = "whole numbers" if name == "types" else dtype
-        raise TypeError(f"{name} are of type {array.dtype}; they must be {expected}")
-    return array
-
-
-def _rows(array, count, what):
-    array = as_array(array, what)
-    if array.shape[:1] != (count,):
-        raise ValueError(f"{what} holds an array of shape {array.shape}; it must have a row for each of {count} points")
-    return array

@@ -166,6 +166,64 @@ def test_reductions_in_z_order(options):
         kith.jax.reduce_neighbors(lambda d, i, x: d.sum(), POINTS, 6)
 
 
+@pytest.mark.parametrize("options", [{"box": 1}, {"exclude_self": True}, {"exclude_self": True, "max_distance": 0.1}])
+@pytest.mark.parametrize("block_rows", [None, 64])
+def test_reductions_of_fields(options, block_rows):
+    """Sums of the neighbors' masses and velocities, weighted by distance, against those of all rows."""
+    points = POINTS.copy()
+    points[40:60] = points[40]  # more coincident points than neighbors
+    masses, velocities = numpy.random.default_rng(7).random(300) + 1, POINTS[::-1]
+
+    def summary(distances, own, neighbors):
+        weights = jnp.where(neighbors["m"] > 0, neighbors["m"] / (0.1 + distances), 0)
+        return {"sum": weights.sum(axis=1), "mean": (weights[:, :, None] * neighbors["v"]).sum(axis=1), "own": own["m"]}
+
+    def reduce(x, m):
+        return kith.jax.reduce_neighbors(summary, x, 6, fields={"m": m, "v": jnp.asarray(velocities)},
+                                         block_rows=block_rows, **options)
+
+    distances, indices = kith.knn(points, 6, **options)
+    weights = numpy.where(indices >= 0, masses[indices] / (0.1 + distances), 0)
+    found = jax.jit(reduce)(points, masses)
+    assert (found["own"] == masses).all()
+    assert numpy.allclose(found["sum"], weights.sum(axis=1), rtol=1e-13)
+    assert numpy.allclose(found["mean"], (weights[:, :, None] * velocities[indices]).sum(axis=1), rtol=1e-12)
+    if block_rows is not None and "max_distance" in options:
+        check_grads(jax.jit(lambda m: reduce(POINTS, m)["sum"].sum()), (masses,), order=1, eps=1e-5, rtol=1e-6)
+        slope = jax.jit(jax.grad(lambda x: reduce(x, masses)["sum"].sum()))(POINTS)
+
+        def whole(x):
+            rows, columns = kith.jax.knn(x, 6, **options)
+            return jnp.where(columns >= 0, jnp.asarray(masses)[columns] / (0.1 + rows), 0).sum()
+
+        assert numpy.allclose(slope, jax.grad(whole)(POINTS), rtol=1e-10, atol=1e-10)
+
+
+def test_reductions_of_fields_store_no_rows():
+    points, k = numpy.random.default_rng(1).random((4000, 3)), 32
+
+    def density(x, **options):
+        return kith.jax.reduce_neighbors(lambda d, own, masses: (masses * d).sum(axis=1), x, k, fields=x[:, 0],
+                                         **options)
+
+    memory = {rows: jax.jit(lambda x, rows=rows: density(x, block_rows=rows)).lower(points).compile().memory_analysis()
+              for rows in (100, 4000)}
+    assert memory[100].temp_size_in_bytes < 4000 * k * 2 < 4000 * k * 8 < memory[4000].temp_size_in_bytes
+    tree = kith.jax.Tree(points, box=1)
+    for reduced in (density(tree.points), kith.jax.reduce_neighbors(lambda d, i, x: d[:, 1], tree, 2)):
+        assert reduced.shape == (4000,)
+    nothing = kith.jax.reduce_neighbors(lambda d, own, other: other[:, 0], jnp.zeros((0, 3)), 2, fields=jnp.zeros(0))
+    assert nothing.shape == (0,)
+    with pytest.raises(ValueError, match=r"shape \(\).*row for each of the 100 points"):
+        kith.jax.reduce_neighbors(lambda d, own, other: d.sum(), points, 2, fields=points, block_rows=100)
+    with pytest.raises(ValueError, match="fields holds an array of shape"):
+        kith.jax.reduce_neighbors(lambda d, own, other: d, points, 2, fields=points[:5])
+    with pytest.raises(ValueError, match="block_rows is given without fields"):
+        kith.jax.reduce_neighbors(lambda d, i, x: d, points, 2, block_rows=5)
+    with pytest.raises(ValueError, match="block_rows is 0"):
+        kith.jax.reduce_neighbors(lambda d, own, other: d, points, 2, fields=points, block_rows=0)
+
+
 def test_z_order():
     order = numpy.asarray(jax.jit(kith.jax.z_order)(POINTS))
     assert order.dtype == numpy.int32 and (numpy.sort(order) == numpy.arange(300)).all()

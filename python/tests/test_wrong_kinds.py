@@ -203,6 +203,11 @@ def calls_of_jax():
                 "box": BOXES, "exclude_self": FLAGS, "max_distance": NUMBERS, "index_dtype": INDEX_TYPES}),
             "jax.fof": (kith_jax.fof, {"points": points, "linking_length": 0.1}, {
                 "points": ["a", None, 5, {}, STRANGE], "linking_length": [*NUMBERS, None], "b": NUMBERS, "box": BOXES}),
+            "jax.reduce_neighbors": (kith_jax.reduce_neighbors, {
+                "function": lambda distances, own, other: distances, "points": points, "k": 2, "fields": points}, {
+                "points": ["a", None, 5, {}, STRANGE], "k": [*WHOLE, 0], "fields": ["a", 5, STRANGE, POINTS[:5]],
+                "block_rows": [*OPTIONAL_WHOLE, 0], "box": BOXES, "exclude_self": FLAGS, "max_distance": NUMBERS,
+                "index_dtype": INDEX_TYPES}),
             "jax.Tree": (kith_jax.Tree, {"points": points}, {"points": ["a", None, 5, {}, STRANGE], "box": BOXES}),
             "jax.fof_catalog": (kith_jax.fof_catalog, {"points": points, "linking_length": 0.1}, {
                 "points": ["a", None, 5, {}, STRANGE], "linking_length": [*NUMBERS, None], "b": NUMBERS, "box": BOXES,
