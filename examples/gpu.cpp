@@ -1,4 +1,5 @@
-// Neighbors and groups of points that are in GPU memory. Results stay there; only their summaries come to the host.
+// Neighbors, groups and their catalog, of points that are in GPU memory; then the points in the order of groups.
+// Results stay there; only their summaries come to the host.
 #include <kith/kith.hpp>
 
 #include <cuda_runtime.h>
@@ -55,9 +56,20 @@ void run() {
     const auto groups =
         kith::fof_into(labels.span(), view, kith::LinkingLength::relative(0.2), {.box = box, .execution = on_gpu});
 
+    // The catalog for kernels of yours, and the points with the members of each group next to each other.
+    const std::int64_t halos = groups.groups_of_at_least(20);
+    const kith::DeviceCatalog catalog = kith::device_catalog(labels.span(), groups, {view}, {.execution = on_gpu});
+    const std::span<const double> masses = catalog.column<&kith::Catalog::mass>(); // in memory of the GPU
+    const OnGpu<std::int32_t> order(count);
+    const OnGpu<std::int64_t> offsets(static_cast<std::size_t>(halos) + 1);
+    const auto ordered = kith::group_order_into(order.span(), offsets.span(), labels.span(), halos, on_gpu);
+    const OnGpu<float> by_group(points.size());
+    kith::gather_rows(order.span(), there.span().data(), 3 * sizeof(float), by_group.span().data(), on_gpu);
+
     for (const auto& stage : searched.stages) {
         std::cout << stage.name << ": " << 1e3 * stage.seconds << " ms\n";
     }
+    std::cout << ordered.members << " points in " << masses.size() << " groups of 20 or more\n";
     std::cout << groups.groups << " groups, " << groups.groups_of_at_least(2) << " of them of two points or more\n";
     (void)cudaStreamDestroy(stream);
 }

@@ -10,6 +10,7 @@
 //                                    relative linking length
 //     phase                          fof in phase space: half of the coordinates are velocities, psi is 0.5
 //     catalog                        fof's groups and their catalog, with velocities
+//     group_order                    the order of fof's groups, and points in it
 //     radius, rows                   counts or neighbors; K points would lie within the radius if all were uniform
 //     dbscan                         labels and flags, min_samples 5; K as for radius
 //     spanning_tree                  K means nothing
@@ -122,6 +123,8 @@ public:
             make_cells(static_cast<std::int64_t>(parameter));
         } else if (call == "order" && points_.dimension() == 4) {
             order();
+        } else if (call == "group_order") {
+            order_by_group(parameter);
         } else if (call == "radius" || call == "rows") {
             search_radius(length, call == "rows");
         } else if (call == "dbscan") {
@@ -138,9 +141,11 @@ public:
                                                   has("periodic") ? T(1) : T(0));
             });
         } else {
-            throw std::runtime_error("CALL is '" + call +
-                                     "'; it must be an engine, fof, pairs, ranges, phase, catalog, radius, rows, "
-                                     "dbscan, spanning_tree, cells, in four dimensions order, or in three own_kernels");
+            throw std::runtime_error(
+                "CALL is '" + call +
+                "'; it must be an engine, fof, pairs, ranges, phase, catalog, group_order, radius, "
+                "rows, dbscan, spanning_tree, cells, in four dimensions order, or in three "
+                "own_kernels");
         }
     }
 
@@ -278,6 +283,25 @@ private:
             kith::detail::order_kd_tree_on_device<T, 4>(context, points_, kith::kdtree::Split::widest, indices, axes,
                                                         summary);
             (void)context.take_stages();
+        });
+    }
+
+    void order_by_group(double parameter) {
+        const auto labels = take<std::int32_t>(count_);
+        kith::FofSummary found;
+        kith::detail::on_gpu().fof(points_, kith::LinkingLength::relative(parameter),
+                                   {.box = box_, .execution = execution_}, labels, found);
+        const std::int64_t groups = found.groups_of_at_least(2);
+        const auto indices = take<std::int32_t>(count_);
+        const auto offsets = take<std::int64_t>(groups + 1);
+        const std::int64_t point_bytes = points_.dimension() * static_cast<std::int64_t>(sizeof(T));
+        const auto rows = take<std::byte>(count_ * point_bytes);
+        record_as(Saved::largest, [&] {
+            kith::GroupOrderSummary order;
+            kith::detail::on_gpu().group_order(labels, groups, indices, offsets, execution_, order);
+            for (const std::int64_t bytes : {point_bytes, std::int64_t{3}}) {
+                kith::detail::on_gpu().gather_rows(indices, memory_.get(), bytes, rows.data(), execution_);
+            }
         });
     }
 

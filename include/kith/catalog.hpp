@@ -37,15 +37,18 @@ struct CatalogOptions {
     Execution execution = {};
 };
 
-/// One entry per group, in label order. Columns with d numbers per group are row-major, groups x d. Lengths are in the
-/// units of the positions, velocities and masses in those of the input. <kith/catalog_columns.hpp> lists the columns.
-struct Catalog {
+struct CatalogSummary {
     std::int64_t groups = 0;
     int dimension = 0;
     std::int64_t min_members = 0;
     Box box;                 ///< in which the groups were found, with the origins of all periodic axes
     ResolvedLengths lengths; ///< at which they were found
+    StageReports stages;
+};
 
+/// One entry per group, in label order. Columns with d numbers per group are row-major, groups x d. Lengths are in the
+/// units of the positions, velocities and masses in those of the input. <kith/catalog_columns.hpp> lists the columns.
+struct Catalog : CatalogSummary {
     /// Input rows of all members, over ranks global indices: those of group g are elements offset[g] to offset[g] +
     /// count[g] - 1, by type, then ascending index.
     IndexArray member_array;
@@ -68,8 +71,6 @@ struct Catalog {
     std::optional<Distribution> distribution = {};
     std::int64_t first_member = 0; ///< number of members on lower ranks
 
-    StageReports stages;
-
     /// The members. Throw Error: invalid_argument (member_array holds the other width).
     [[nodiscard]] std::span<const std::int32_t> members() const { return member_array.as_int32(); }
     [[nodiscard]] std::span<const std::int64_t> members64() const { return member_array.as_int64(); }
@@ -84,12 +85,8 @@ struct Catalog {
 [[nodiscard]] Catalog catalog(const FofResult& groups, const Particles& particles, const CatalogOptions& options = {});
 
 /// The same for labels in the caller's memory, as written by fof_into(). If the call runs on a GPU, labels and columns
-/// may be in its memory; the catalog is in host memory. Throws as above.
+/// may be in its memory; the catalog is in host memory (device_catalog.hpp leaves it on the GPU). Throws as above.
 [[nodiscard]] Catalog catalog(std::span<const std::int32_t> labels, const FofSummary& groups,
                               const Particles& particles, const CatalogOptions& options = {});
-
-/// Copies rows of `row_bytes` bytes each into the order of `members`, such as particles into group order. `out` has
-/// members.size() rows and must not overlap `rows`. Throws Error: invalid_argument (a negative member).
-void gather_rows(std::span<const std::int32_t> members, const void* rows, std::size_t row_bytes, void* out);
 
 } // namespace kith

@@ -8,11 +8,13 @@
 #include <kith/catalog_columns.hpp>
 #include <kith/communicator.hpp>
 #include <kith/dbscan.hpp>
+#include <kith/device_catalog.hpp>
 #include <kith/device_status.hpp>
 #include <kith/distributed.hpp>
 #include <kith/error.hpp>
 #include <kith/execution.hpp>
 #include <kith/fof.hpp>
+#include <kith/group_order.hpp>
 #include <kith/group_sizes.hpp>
 #include <kith/hierarchy.hpp>
 #include <kith/index_array.hpp>

@@ -3,12 +3,15 @@
 // Groups are numbered by decreasing size, so those of at least min_members are the first ones. They are described side
 // by side; a large one is shared among threads within.
 #include <kith/catalog.hpp>
+#include <kith/device_catalog.hpp>
+#include <kith/error.hpp>
 
 #include "calls/device_calls.hpp"
 #include "calls/rank_calls.hpp"
 #include "halos/columns.hpp"
 #include "halos/group_moments.hpp"
 #include "support/context.hpp"
+#include "support/one_process.hpp"
 
 #include <cstdint>
 #include <span>
@@ -18,13 +21,19 @@ namespace kith {
 
 namespace {
 
+/// The calls on a GPU, once they may begin.
+const detail::DeviceCalls& checked_on_gpu(const detail::halos::LabeledGroups& groups, const Particles& particles,
+                                          const CatalogOptions& options) {
+    detail::halos::check_shapes(groups, particles, options, DeviceKind::cuda);
+    detail::on_gpu().require_dimension(particles.positions.dimension());
+    return detail::on_gpu();
+}
+
 Catalog describe(const detail::halos::LabeledGroups& groups, const Particles& particles, const Box& box,
                  const CatalogOptions& options) {
     namespace halos = detail::halos;
     if (detail::is_on_gpu(options.execution)) {
-        halos::check_shapes(groups, particles, options, DeviceKind::cuda);
-        detail::on_gpu().require_dimension(particles.positions.dimension());
-        return detail::on_gpu().catalog(groups, particles, box, options);
+        return checked_on_gpu(groups, particles, options).catalog(groups, particles, box, options);
     }
     detail::Context context(options.execution);
     Catalog result;
@@ -56,6 +65,33 @@ Catalog catalog(std::span<const std::int32_t> labels, const FofSummary& groups, 
     result.box = groups.box;
     result.lengths = groups;
     return result;
+}
+
+DeviceCatalog device_catalog(const FofResult& groups, const Particles& particles, const CatalogOptions& options) {
+    return device_catalog(groups.labels(), groups, particles, options);
+}
+
+DeviceCatalog device_catalog(std::span<const std::int32_t> labels, const FofSummary& groups, const Particles& particles,
+                             const CatalogOptions& options) {
+    detail::require_one_process(options.execution);
+    detail::require_groups_of(groups, 0);
+    if (!detail::is_on_gpu(options.execution)) {
+        throw Error(ErrorKind::invalid_argument,
+                    "device_catalog() runs on a GPU, with kith::cuda(); catalog() runs on the CPU");
+    }
+    const detail::halos::LabeledGroups labeled{labels, groups.sizes};
+    DeviceCatalog result =
+        checked_on_gpu(labeled, particles, options).device_catalog(labeled, particles, groups.box, options);
+    result.box = groups.box;
+    result.lengths = groups;
+    return result;
+}
+
+Catalog DeviceCatalog::to_host(CudaStream stream) const {
+    if (memory_.owner == nullptr) {
+        return {};
+    }
+    return detail::on_gpu().catalog_on_host(*this, cuda(device_.index, stream));
 }
 
 } // namespace kith

@@ -40,6 +40,13 @@ struct DeviceCalls {
                          kdtree::Split split, const Execution& execution, KdTreeSummary& result);
     Catalog (*catalog)(const halos::LabeledGroups& groups, const Particles& particles, const Box& box,
                        const CatalogOptions& options);
+    DeviceCatalog (*device_catalog)(const halos::LabeledGroups& groups, const Particles& particles, const Box& box,
+                                    const CatalogOptions& options);
+    Catalog (*catalog_on_host)(const DeviceCatalog& catalog, const Execution& execution);
+    void (*group_order)(std::span<const std::int32_t> labels, std::int64_t groups, std::span<std::int32_t> indices,
+                        std::span<std::int64_t> offsets, const Execution& execution, GroupOrderSummary& result);
+    void (*gather_rows)(std::span<const std::int32_t> indices, const void* rows, std::int64_t row_bytes, void* out,
+                        const Execution& execution);
 
     std::int64_t (*knn_async_bytes)(const KnnSize& size, const Execution& execution);
     /// Chooses the engine: `all_pairs` need not be set.

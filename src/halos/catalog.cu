@@ -1,16 +1,20 @@
-// The catalog of kith::catalog on a GPU: columns are brought there if they are the host's.
+// Groups on a GPU: their catalog, and arrays in their order. Columns are brought there if they are the host's.
 #include "cuda/result_memory.hpp"
 #include "halos/catalog_device.hpp"
 #include "halos/device_entry.hpp"
+#include "halos/group_order_device.hpp"
 #include "points/normalize_device.hpp"
 #include "points/transfer.hpp"
 #include "support/dimension.hpp"
 #include "support/number_types.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace kith::detail::inline KITH_GPU {
@@ -63,11 +67,10 @@ private:
     ElementsOnDevice<std::uint8_t> types_;
 };
 
-} // namespace
-
-Catalog catalog_on_device(const halos::LabeledGroups& groups, const Particles& given, const Box& box,
-                          const CatalogOptions& options) {
-    DeviceContext context(options.execution);
+/// Calls use(groups on the device) within the stage "catalog".
+template <class Use>
+void describe(DeviceContext& context, const halos::LabeledGroups& groups, const Particles& given, const Box& box,
+              const CatalogOptions& options, const Use& use) {
     if (!given.types.empty() && halos::plain_types(given).empty() && is_on_device(context, given.types.data())) {
         throw Error(ErrorKind::invalid_argument, "types: in memory of a GPU they must be contiguous std::uint8_t; "
                                                  "convert them");
@@ -80,7 +83,6 @@ Catalog catalog_on_device(const halos::LabeledGroups& groups, const Particles& g
         there.emplace(context, particles);
         labels = ElementsOnDevice<std::int32_t>(context, groups.labels);
     });
-    Catalog catalog;
     context.stage("catalog", [&] {
         const PointsView& positions = there->particles().positions;
         halos::PositionFrame frame;
@@ -89,10 +91,72 @@ Catalog catalog_on_device(const halos::LabeledGroups& groups, const Particles& g
                 frame = halos::position_frame(normalize_sources_on_device<T, D>(context, positions, box).frame);
             });
         });
-        catalog = describe_groups(context, {labels.elements(), groups.sizes}, there->particles(), frame, options);
+        use(describe_groups(context, {labels.elements(), groups.sizes}, there->particles(), frame, options));
+    });
+}
+
+} // namespace
+
+Catalog catalog_on_device(const halos::LabeledGroups& groups, const Particles& particles, const Box& box,
+                          const CatalogOptions& options) {
+    DeviceContext context(options.execution);
+    Catalog catalog;
+    describe(context, groups, particles, box, options, [&](const GroupsOnDevice& there) {
+        static_cast<CatalogSummary&>(catalog) = there.summary;
+        copy_to_host(context, there.columns.pointers().columns, there.members.data(), groups.sizes,
+                     particles.velocities.has_value(), catalog);
     });
     catalog.stages = context.take_stages();
     return catalog;
+}
+
+DeviceCatalog device_catalog(const halos::LabeledGroups& groups, const Particles& particles, const Box& box,
+                             const CatalogOptions& options) {
+    DeviceContext context(options.execution);
+    context.memory()->take_apart();
+    auto there = std::make_shared<GroupsOnDevice>();
+    describe(context, groups, particles, box, options,
+             [&](GroupsOnDevice&& described) { *there = std::move(described); });
+    there->summary.stages = context.take_stages();
+    CatalogMemory memory;
+    std::ranges::copy(there->columns.pointers().columns, memory.columns.begin());
+    memory.members = {there->members.data(), static_cast<std::size_t>(there->members.size())};
+    memory.sizes = groups.sizes;
+    memory.has_velocities = particles.velocities.has_value();
+    CatalogSummary summary = there->summary;
+    memory.owner = std::move(there);
+    return {std::move(summary), context.device(), std::move(memory)};
+}
+
+Catalog catalog_on_host(const DeviceCatalog& catalog, const Execution& execution) {
+    DeviceContext context(execution);
+    Catalog copy;
+    static_cast<CatalogSummary&>(copy) = catalog;
+    const CatalogMemory& memory = catalog.memory();
+    copy_to_host(context, memory.columns, memory.members.data(), memory.sizes, memory.has_velocities, copy);
+    return copy;
+}
+
+void group_order(std::span<const std::int32_t> given, std::int64_t groups, std::span<std::int32_t> indices,
+                 std::span<std::int64_t> offsets, const Execution& execution, GroupOrderSummary& result) {
+    DeviceContext context(execution);
+    const ResultMemory of_indices(context, indices.data(), static_cast<std::int64_t>(indices.size_bytes()));
+    const ResultMemory of_offsets(context, offsets.data(), static_cast<std::int64_t>(offsets.size_bytes()));
+    context.stage("order", [&] {
+        const ElementsOnDevice<std::int32_t> labels(context, given);
+        result.members =
+            order_by_group(context, labels.elements(), groups, static_cast<std::int32_t*>(of_indices.on_device()),
+                           static_cast<std::int64_t*>(of_offsets.on_device()));
+        of_indices.copy(context);
+        of_offsets.copy(context);
+    });
+    result.stages = context.take_stages();
+}
+
+void gather_rows(std::span<const std::int32_t> indices, const void* rows, std::int64_t row_bytes, void* out,
+                 const Execution& execution) {
+    DeviceContext context(execution);
+    gather_rows(context, indices, rows, row_bytes, out);
 }
 
 } // namespace kith::detail::inline KITH_GPU

@@ -5,14 +5,18 @@
 // 4 stay.
 #pragma once
 
+#include <kith/group_sizes.hpp>
+
 #include "cuda/device_context.hpp"
 #include "cuda/device_wide.hpp"
 #include "cuda/launch.hpp"
 #include "halos/member_kernel.hpp"
+#include "halos/survey_kernel.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cstdint>
-#include <span>
+#include <vector>
 
 namespace kith::detail::inline KITH_GPU {
 
@@ -30,9 +34,21 @@ struct LabeledRows {
     const std::int32_t* labels;
     const std::uint8_t* types; ///< null: all are of type 1
     std::int64_t rows;
-    std::span<const std::int32_t> sizes; ///< of the groups that are described
-    std::int64_t members;                ///< of them all
+    std::int64_t groups;  ///< that are described: the first ones
+    std::int64_t members; ///< of them all
 };
+
+/// Looks at every row; also flags those of the first `groups` groups.
+inline Survey survey_rows(DeviceContext& context, SurveyJob job) {
+    const DeviceBuffer<Survey> survey = context.buffer<Survey>(1);
+    context.fill(survey.data(), 0, sizeof(Survey));
+    job.survey = survey.data();
+    constexpr std::int64_t blocks_of_multiprocessor = 8; // as many as run there at once
+    const std::int64_t blocks = std::min((job.rows + threads_of_block - 1) / threads_of_block,
+                                         context.multiprocessors() * blocks_of_multiprocessor);
+    for_each_index(context, "survey_rows", blocks * threads_of_block, job);
+    return context.to_host(survey.data());
+}
 
 template <class Key>
 void sort_into_runs(DeviceContext& context, const LabeledRows& labeled, DeviceMembers& members) {
@@ -48,13 +64,19 @@ void sort_into_runs(DeviceContext& context, const LabeledRows& labeled, DeviceMe
                    FindRuns<Key>{members.count, keys.data(), runs, members.first_member.data()});
 }
 
-/// Whether the groups have the sizes that were said; needs no chunks.
-inline bool have_sizes(DeviceContext& context, const MemberRuns& runs, std::span<const std::int32_t> sizes) {
-    const DeviceBuffer<std::int32_t> expected = context.buffer<std::int32_t>(runs.groups);
+/// Whether the groups have the sizes that were said; needs no chunks. There are few different sizes (GroupSizes).
+inline bool have_sizes(DeviceContext& context, const MemberRuns& runs, const GroupSizes& given) {
+    std::vector<SizeOfGroups> sizes;
+    std::int64_t end = 0;
+    for (const GroupsOfSize& run : given.runs()) {
+        sizes.push_back({run.size, end += run.groups});
+    }
+    const auto count = std::ssize(sizes);
+    const DeviceBuffer<SizeOfGroups> expected = context.buffer<SizeOfGroups>(count);
     const DeviceBuffer<std::int32_t> differ = context.buffer<std::int32_t>(1);
-    context.copy(expected.data(), sizes.data(), runs.groups * 4);
+    context.copy(expected.data(), sizes.data(), count * static_cast<std::int64_t>(sizeof(SizeOfGroups)));
     context.fill(differ.data(), 0, 4);
-    for_each_index(context, "check_sizes", runs.groups, CompareSizes{runs, expected.data(), differ.data()});
+    for_each_index(context, "check_sizes", runs.groups, CompareSizes{runs, expected.data(), count, differ.data()});
     return context.to_host(differ.data()) == 0;
 }
 
@@ -79,7 +101,7 @@ inline DeviceMembers order_members(DeviceContext& context, const LabeledRows& la
     members.rows = context.buffer<std::int32_t>(members.count);
     const DeviceBuffer<std::int32_t> listed = context.buffer<std::int32_t>(1);
     select_flagged(context, is_kept, labeled.rows, members.rows.data(), listed.data());
-    members.runs.groups = std::ssize(labeled.sizes);
+    members.runs.groups = labeled.groups;
     members.runs.runs_of_group = labeled.types != nullptr ? max_types : 1;
     members.first_member = context.buffer<std::int32_t>(members.runs.runs() + 1);
     members.runs.first_member = members.first_member.data();

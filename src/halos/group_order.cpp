@@ -5,8 +5,11 @@
 #include "halos/layout.hpp"
 #include "support/message.hpp"
 #include "support/parallel.hpp"
+#include "support/prefix_sums.hpp"
 
 #include <algorithm>
+#include <array>
+#include <atomic>
 #include <bit>
 #include <numeric>
 #include <utility>
@@ -25,24 +28,29 @@ constexpr std::int64_t smallest_block = 1 << 15;
 /// Which bucket a group falls into: groups start at increasing offsets, so the leading bits of the offset keep order.
 class Buckets {
 public:
-    explicit Buckets(const Catalog& catalog) : catalog_(catalog) {
-        const int bits = static_cast<int>(std::bit_width(static_cast<std::uint64_t>(members_of(catalog))));
+    Buckets(std::span<const std::int64_t> offset, std::int64_t members) : offset_(offset), members_(members) {
+        const int bits = static_cast<int>(std::bit_width(static_cast<std::uint64_t>(members)));
         shift_ = std::max(smallest_bucket_bits, bits - bucket_bits);
     }
-    [[nodiscard]] std::int64_t of_group(std::int32_t group) const noexcept { return catalog_.offset[group] >> shift_; }
+    explicit Buckets(const Catalog& catalog) : Buckets(catalog.offset, members_of(catalog)) {}
+
+    [[nodiscard]] std::int64_t groups() const noexcept { return std::ssize(offset_); }
+    [[nodiscard]] std::int64_t of_group(std::int32_t group) const noexcept { return offset_[group] >> shift_; }
     [[nodiscard]] std::int64_t first_group(std::int64_t bucket) const noexcept {
-        const auto& offset = catalog_.offset;
-        return std::lower_bound(offset.begin(), offset.end(), bucket << shift_) - offset.begin();
+        return std::lower_bound(offset_.begin(), offset_.end(), bucket << shift_) - offset_.begin();
     }
-    /// Groups come by decreasing size: before one that spans a bucket, all do, so it has one of its own.
+    /// A group that spans a bucket is the last in its own. If groups come by decreasing size, it is the first one, too.
     [[nodiscard]] bool is_one_large_group(std::int64_t bucket) const noexcept {
         const std::int64_t group = first_group(bucket);
-        return group < catalog_.groups && catalog_.offset[group] >> shift_ == bucket &&
-               catalog_.count[group] >> shift_ > 0;
+        return group < groups() && offset_[group] >> shift_ == bucket && (end_of(group) - offset_[group]) >> shift_ > 0;
+    }
+    [[nodiscard]] std::int64_t end_of(std::int64_t group) const noexcept {
+        return group + 1 < groups() ? offset_[group + 1] : members_;
     }
 
 private:
-    const Catalog& catalog_;
+    std::span<const std::int64_t> offset_;
+    std::int64_t members_;
     int shift_;
 };
 
@@ -97,18 +105,54 @@ private:
     std::vector<std::int64_t> start_;
 };
 
-} // namespace
-
-BucketedRows bucket_rows(Context& context, std::span<const std::int32_t> labels, const Catalog& catalog) {
-    const Buckets buckets(catalog);
-    CountingSort sort(context, std::ssize(labels), max_buckets, [&](std::int64_t row) {
+/// Rows of no group go to the bucket `others`, the last one, or are left out if it is -1.
+BucketedRows rows_by_bucket(Context& context, std::span<const std::int32_t> labels, const Buckets& buckets,
+                            std::int64_t others) {
+    CountingSort sort(context, std::ssize(labels), std::max(max_buckets, others + 1), [&](std::int64_t row) {
         const std::int32_t label = labels[row];
-        return label >= 0 && label < catalog.groups ? buckets.of_group(label) : -1;
+        return label >= 0 && label < buckets.groups() ? buckets.of_group(label) : others;
     });
     BucketedRows bucketed{sort.start(), Buffer<std::int32_t>(context.memory_tracker(), sort.start().back())};
     sort.put_items(
         [&](std::int64_t row, std::int64_t position) { bucketed.rows[position] = static_cast<std::int32_t>(row); });
     return bucketed;
+}
+
+/// Adds the members of each group to its count. The first groups, which hold most, are counted apart by each block, so
+/// that threads do not meet at their counts.
+void count_members(std::span<const std::int32_t> labels, std::span<std::int64_t> counts) {
+    constexpr std::int64_t counted_apart = 1024;
+    const auto groups = std::ssize(counts);
+    const auto add = [&](std::int64_t group, std::int64_t members) {
+        std::atomic_ref(counts[group]).fetch_add(members, std::memory_order_relaxed);
+    };
+    parallel_blocks(std::ssize(labels), smallest_block, [&](std::int64_t, std::int64_t begin, std::int64_t end) {
+        std::array<std::int64_t, counted_apart> apart{};
+        for (const std::int32_t label : labels.subspan(begin, end - begin)) {
+            if (label >= 0 && label < std::min(counted_apart, groups)) {
+                ++apart[label];
+            } else if (label >= 0 && label < groups) {
+                add(label, 1);
+            }
+        }
+        for (std::int64_t group = 0; group < std::min(counted_apart, groups); ++group) {
+            if (apart[group] > 0) {
+                add(group, apart[group]);
+            }
+        }
+    });
+}
+
+void copy_rows(std::span<const std::int32_t> rows, std::int32_t* to) {
+    parallel_for(0, std::ssize(rows), smallest_block, [&](std::int64_t begin, std::int64_t end) {
+        std::copy(rows.begin() + begin, rows.begin() + end, to + begin);
+    });
+}
+
+} // namespace
+
+BucketedRows bucket_rows(Context& context, std::span<const std::int32_t> labels, const Catalog& catalog) {
+    return rows_by_bucket(context, labels, Buckets(catalog), -1);
 }
 
 void order_members(Context& context, std::span<const std::int32_t> labels, std::span<const std::uint8_t> types,
@@ -158,6 +202,41 @@ void order_members(Context& context, std::span<const std::int32_t> labels, std::
             members[next[key(row) - first_key]++] = row;
         }
     });
+}
+
+std::int64_t order_by_group(Context& context, std::span<const std::int32_t> labels, std::span<std::int32_t> indices,
+                            std::span<std::int64_t> offsets) {
+    std::fill(offsets.begin(), offsets.end(), 0);
+    count_members(labels, offsets.first(offsets.size() - 1));
+    const auto members = prefix_sums<std::int64_t>(
+        std::ssize(offsets), [&](std::int64_t group) { return offsets[group]; },
+        [&](std::int64_t group, std::int64_t before) { offsets[group] = before; });
+    const Buckets buckets(offsets.first(offsets.size() - 1), members);
+    const BucketedRows bucketed = rows_by_bucket(context, labels, buckets, max_buckets);
+    parallel_each(max_buckets, 1, [&](std::int64_t bucket) {
+        const std::span<const std::int32_t> rows = bucketed.of_bucket(bucket);
+        if (buckets.is_one_large_group(bucket)) {
+            copy_rows(rows, indices.data() + bucketed.start[bucket]);
+            return;
+        }
+        const std::int64_t first = buckets.first_group(bucket);
+        Buffer<std::int64_t> next(context.memory_tracker(), buckets.first_group(bucket + 1) - first);
+        std::copy_n(offsets.begin() + first, next.size(), next.data());
+        for (const std::int32_t row : rows) {
+            indices[next[labels[row] - first]++] = row;
+        }
+    });
+    copy_rows(bucketed.of_bucket(max_buckets), indices.data() + members);
+    return members;
+}
+
+void require_rows(std::span<const std::int32_t> indices) {
+    const std::int64_t negative =
+        parallel_find(std::ssize(indices), smallest_block, [&](std::int64_t i) { return indices[i] < 0; });
+    if (negative < std::ssize(indices)) {
+        throw error(ErrorKind::invalid_argument, of_value(indices[negative]), "indices[", negative, "] is ",
+                    indices[negative], "; rows are counted from 0");
+    }
 }
 
 } // namespace kith::detail::halos

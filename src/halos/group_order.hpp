@@ -7,7 +7,8 @@
 // result does not depend on blocks, buckets or threads. Source: jz-tree paper, section IV-B (stable sort by group).
 // Cost: O(N) time, and one index per member in addition to the result.
 //
-// Sizes that do not match the labels are found before they are used to write.
+// A catalog has the sizes of its groups beforehand; sizes that do not match the labels are found before they are used
+// to write. order_by_group() counts them.
 #pragma once
 
 #include <kith/catalog.hpp>
@@ -37,5 +38,13 @@ BucketedRows bucket_rows(Context& context, std::span<const std::int32_t> labels,
 /// empty: all are type 1.
 void order_members(Context& context, std::span<const std::int32_t> labels, std::span<const std::uint8_t> types,
                    const BucketedRows& bucketed, Catalog& catalog);
+
+/// The rows of all groups, of which there are offsets.size() - 1, without types; then, ascending, all other rows. Fills
+/// `offsets` as well; returns the number of members. Runs inside a stage.
+std::int64_t order_by_group(Context& context, std::span<const std::int32_t> labels, std::span<std::int32_t> indices,
+                            std::span<std::int64_t> offsets);
+
+/// Throws for a negative index of a row.
+void require_rows(std::span<const std::int32_t> indices);
 
 } // namespace kith::detail::halos

@@ -14,16 +14,10 @@ namespace kith::detail::halos {
 namespace {
 
 /// What a Catalog has beside its columns.
-struct WithoutColumns {
-    std::int64_t groups;
-    int dimension;
-    std::int64_t min_members;
-    Box box;
-    ResolvedLengths lengths;
+struct WithoutColumns : CatalogSummary {
     IndexArray member_array;
     std::optional<Distribution> distribution;
     std::int64_t first_member;
-    StageReports stages;
 };
 constexpr auto fields = std::count_if(catalog_columns.begin(), catalog_columns.end(),
                                       [](const CatalogColumn& column) { return !column.field.empty(); });

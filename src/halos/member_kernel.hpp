@@ -63,6 +63,20 @@ struct FindRuns {
     }
 };
 
+/// For each group: where its members begin, and how many there are. For offsets alone, also for the end.
+struct WriteOffsets {
+    MemberRuns runs;
+    std::int64_t* offset;
+    std::int64_t* count; ///< null: not asked for
+
+    __device__ void operator()(std::int64_t group) const {
+        offset[group] = runs.first_member[group * runs.runs_of_group];
+        if (count != nullptr) {
+            count[group] = runs.members_of(group);
+        }
+    }
+};
+
 /// How many chunks each run has, and none at the end.
 struct CountChunks {
     std::int64_t runs;
@@ -86,14 +100,28 @@ struct NumberChunks {
     }
 };
 
+/// Groups of one size, and the number of the group after them.
+struct SizeOfGroups {
+    std::int64_t size;
+    std::int64_t end;
+};
+
 /// Counts the groups that have another size than was said.
 struct CompareSizes {
     MemberRuns runs;
-    const std::int32_t* sizes;
+    const SizeOfGroups* sizes; ///< the last one's end is beyond all groups
+    std::int64_t number_of_sizes;
     std::int32_t* groups_that_differ;
 
     __device__ void operator()(std::int64_t group) const {
-        if (runs.members_of(group) != sizes[group]) {
+        const SizeOfGroups* first = sizes;
+        for (std::int64_t left = number_of_sizes; left > 1;) { // sizes from `first` on, of which the group has one
+            const std::int64_t half = left / 2;
+            const bool is_behind = first[half - 1].end <= group;
+            first += is_behind ? half : 0;
+            left = is_behind ? left - half : half;
+        }
+        if (runs.members_of(group) != first->size) {
             atomicAdd(groups_that_differ, 1);
         }
     }

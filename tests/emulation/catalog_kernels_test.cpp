@@ -80,8 +80,11 @@ Catalog found_on_device(const FofResult& groups, const Particles& particles, std
     Catalog found;
     context.stage("catalog", [&] {
         const std::span<const std::int32_t> labels_there(labels.data(), static_cast<std::size_t>(labels.size()));
-        found =
+        const detail::GroupsOnDevice described =
             detail::describe_groups(context, {labels_there, groups.sizes}, there, frame, {.min_members = min_members});
+        static_cast<CatalogSummary&>(found) = described.summary;
+        detail::copy_to_host(context, described.columns.pointers().columns, described.members.data(), groups.sizes,
+                             there.velocities.has_value(), found);
     });
     found.stages = context.take_stages();
     return found;

@@ -78,6 +78,7 @@ CASES = (
     ("pairs 0.2", 200, "clustered"), ("pairs 0.2 async periodic", 200, "coincident"),
     ("ranges 0.2", 200, "clustered"), ("ranges 0.2 periodic", 100, "coincident"),
     ("catalog 0.2 periodic masses", 400, "clustered"), ("catalog 0.2", 300, "coincident"),
+    ("group_order 0.2", 200, "clustered"),
     ("radius 10", 200, "clustered"), ("radius 10 periodic", 150, "coincident"),
     ("rows 10 queries", 200, "clustered"), ("rows 10 periodic queries", 150, "coincident"),
     ("radius 10 kdtree", 200, "clustered"), ("rows 10 kdtree periodic queries", 150, "coincident"),
