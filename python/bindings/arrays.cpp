@@ -74,15 +74,6 @@ void require_host(const Device& memory, const std::string& what, const char* cal
     }
 }
 
-std::span<std::int32_t> labels_of(const OutputArray& labels, const Device& device) {
-    if (labels.dtype() != nb::dtype<std::int32_t>() || labels.ndim() != 1) {
-        throw nb::type_error("labels must be a one-dimensional array of int32");
-    }
-    require_dense(labels, "labels");
-    require_reach(labels, device, "the array of labels");
-    return {static_cast<std::int32_t*>(labels.data_handle()), labels.size()};
-}
-
 void require_reach(const Device& memory, const Device& device, const char* what) {
     if (memory.kind == DeviceKind::cpu || (device.kind == memory.kind && device.index == memory.index)) {
         return;

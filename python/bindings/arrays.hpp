@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 namespace kith::python {
@@ -91,9 +92,23 @@ struct MemoryBounds {
 /// None, a number, a sequence of numbers, or a Box.
 [[nodiscard]] Box box_of(nb::handle box);
 
-/// The caller's memory for labels: a one-dimensional array of int32 without gaps that the device can reach. Throws
-/// nb::type_error for another type or rank, invalid_argument otherwise.
-[[nodiscard]] std::span<std::int32_t> labels_of(const OutputArray& labels, const Device& device);
+/// A one-dimensional array of T without gaps that the device can reach. Throws nb::type_error for another type or rank,
+/// which name_of_type names, and invalid_argument otherwise.
+template <class T, class Array>
+[[nodiscard]] std::span<T> numbers_of(const Array& array, const Device& device, const char* what,
+                                      const char* name_of_type) {
+    if (array.dtype() != nb::dtype<std::remove_const_t<T>>() || array.ndim() != 1) {
+        throw nb::type_error((std::string(what) + " must be a one-dimensional array of " + name_of_type).c_str());
+    }
+    require_dense(array, what);
+    require_reach(array, device, (std::string("the array of ") + what).c_str());
+    return {static_cast<T*>(array.data_handle()), array.size()};
+}
+
+/// The caller's memory for labels.
+[[nodiscard]] inline std::span<std::int32_t> labels_of(const OutputArray& labels, const Device& device) {
+    return numbers_of<std::int32_t>(labels, device, "labels", "int32");
+}
 
 /// Memory of `owner`, which the array keeps alive, as a NumPy array; columns = 0 makes a one-dimensional one.
 template <class T>
@@ -107,6 +122,15 @@ template <class T>
 template <class T>
 [[nodiscard]] nb::object numpy_view(const std::vector<T>& values, std::size_t columns, nb::handle owner) {
     return numpy_view(std::span<const T>(values), columns, owner);
+}
+
+/// Memory of a GPU, which the object keeps alive, for DLPack; columns = 0 makes it one-dimensional.
+template <class T>
+[[nodiscard]] nb::object device_view(std::span<const T> values, std::size_t columns, const Device& device,
+                                     nb::handle owner) {
+    const std::size_t shape[] = {columns == 0 ? values.size() : values.size() / columns, columns};
+    return nb::cast(nb::ndarray<T>(const_cast<T*>(values.data()), columns == 0 ? 1 : 2, shape, owner, nullptr,
+                                   nb::dtype<T>(), nb::device::cuda::value, device.index));
 }
 
 /// Keeps a result alive as long as arrays view it, and deletes it then.

@@ -7,15 +7,16 @@ namespace kith::python {
 
 namespace nb = nanobind;
 
-void bind_boxes(nb::module_& module);     ///< boxes and devices
-void bind_call(nb::module_& module);      ///< the arguments that calls share
-void bind_search(nb::module_& module);    ///< trees and nearest neighbors
-void bind_radius(nb::module_& module);    ///< neighbors within a radius
-void bind_groups(nb::module_& module);    ///< groups and their catalog
-void bind_dbscan(nb::module_& module);    ///< clusters
-void bind_mst(nb::module_& module);       ///< the minimum spanning tree
-void bind_hierarchy(nb::module_& module); ///< the hierarchy of groups
-void bind_kdtree(nb::module_& module);    ///< the order of a k-d tree
-void bind_files(nb::module_& module);     ///< snapshots and catalogs in files
+void bind_boxes(nb::module_& module);       ///< boxes and devices
+void bind_call(nb::module_& module);        ///< the arguments that calls share
+void bind_search(nb::module_& module);      ///< trees and nearest neighbors
+void bind_radius(nb::module_& module);      ///< neighbors within a radius
+void bind_groups(nb::module_& module);      ///< groups and their catalog
+void bind_group_order(nb::module_& module); ///< arrays in the order of groups
+void bind_dbscan(nb::module_& module);      ///< clusters
+void bind_mst(nb::module_& module);         ///< the minimum spanning tree
+void bind_hierarchy(nb::module_& module);   ///< the hierarchy of groups
+void bind_kdtree(nb::module_& module);      ///< the order of a k-d tree
+void bind_files(nb::module_& module);       ///< snapshots and catalogs in files
 
 } // namespace kith::python

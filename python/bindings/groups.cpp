@@ -4,7 +4,7 @@
 #include "call.hpp"
 #include "phase_space.hpp"
 
-#include <kith/catalog_columns.hpp>
+#include <kith/device_catalog.hpp>
 #include <kith/error.hpp>
 #include <kith/fof.hpp>
 
@@ -15,8 +15,10 @@
 #include <array>
 #include <new>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace kith::python {
 
@@ -45,10 +47,11 @@ FofResult find_groups_over_ranks(const Call& call, const LengthArgument& length,
     return found;
 }
 
-/// Of points, not of a tree. Labels over ranks are those of the groups.
-Catalog describe_groups(const Call& call, const std::optional<OutputArray>& labels, nb::handle groups,
-                        const std::optional<InputArray>& velocities, const std::optional<InputArray>& masses,
-                        double uniform_mass, const std::optional<InputArray>& types, std::int64_t min_members) {
+/// Of points, not of a tree. Labels over ranks are those of the groups. A DeviceCatalog if it is to stay on the GPU.
+nb::object describe_groups(const Call& call, const std::optional<OutputArray>& labels, nb::handle groups,
+                           const std::optional<InputArray>& velocities, const std::optional<InputArray>& masses,
+                           double uniform_mass, const std::optional<InputArray>& types, std::int64_t min_members,
+                           bool stays) {
     Particles particles{.positions = call.points().points(), .uniform_mass = uniform_mass};
     const auto& summary = nb::cast<const FofSummary&>(groups);
     const auto* const labeled = labels ? nullptr : &nb::cast<const FofResult&>(groups);
@@ -64,11 +67,35 @@ Catalog describe_groups(const Call& call, const std::optional<OutputArray>& labe
         require_reach(*types, call.device, "the array of types");
         particles.types = types_of(*types);
     }
-    return answer(call, particles.positions.count(), CatalogOptions{.min_members = min_members},
-                  [&](const CatalogOptions& options) {
-                      return labels ? catalog(where, summary, particles, options)
-                                    : catalog(*labeled, particles, options);
-                  });
+    const auto described = [&](const auto& describe) {
+        return nb::cast(
+            answer(call, particles.positions.count(), CatalogOptions{.min_members = min_members}, describe));
+    };
+    if (stays) {
+        return described(
+            [&](const CatalogOptions& options) { return device_catalog(where, summary, particles, options); });
+    }
+    return described([&](const CatalogOptions& options) {
+        return labels ? catalog(where, summary, particles, options) : catalog(*labeled, particles, options);
+    });
+}
+
+/// A column of a catalog in memory of a GPU, for DLPack.
+nb::object column_of(nb::handle self, const std::string& name) {
+    const auto& catalog = nb::cast<const DeviceCatalog&>(self);
+    nb::object found;
+    const Catalog none;
+    for_each_field(none, [&]<class T>(const CatalogColumn& column, const std::vector<T>&) {
+        if (column.field == name) {
+            const auto* const numbers =
+                static_cast<const T*>(catalog.memory().columns[&column - catalog_columns.data()]);
+            const std::int64_t size = column.size(catalog.groups, catalog.dimension, catalog.memory().has_velocities);
+            const std::int64_t width = column.shape == ColumnShape::scalar ? 0 : column.width(catalog.dimension);
+            found = device_view(std::span(numbers, static_cast<std::size_t>(size)), static_cast<std::size_t>(width),
+                                catalog.device(), self);
+        }
+    });
+    return found;
 }
 
 /// The numbers of a column as an array that views them.
@@ -174,6 +201,19 @@ void bind_groups(nb::module_& module) {
     }
     module.attr("catalog_columns") = table_of_columns();
 
+    nb::class_<DeviceCatalog>(module, "DeviceCatalog")
+        .def_prop_ro("groups", [](const DeviceCatalog& catalog) { return catalog.groups; })
+        .def_prop_ro("min_members", [](const DeviceCatalog& catalog) { return catalog.min_members; })
+        .def_prop_ro("members",
+                     [](nb::handle self) {
+                         const auto& catalog = nb::cast<const DeviceCatalog&>(self);
+                         return device_view(catalog.members(), 0, catalog.device(), self);
+                     })
+        .def("column", column_of, nb::arg("name"))
+        .def(
+            "to_host", [](const DeviceCatalog& catalog) { return catalog.to_host(); },
+            nb::call_guard<nb::gil_scoped_release>());
+
     module.def("find_groups", find_groups, nb::arg("call"), nb::arg("labels").noconvert(), nb::arg("length"),
                nb::arg("phase_space").none());
     module.def(
@@ -186,7 +226,7 @@ void bind_groups(nb::module_& module) {
                nb::arg("phase_space").none());
     module.def("describe_groups", describe_groups, nb::arg("call"), nb::arg("labels").none().noconvert(),
                nb::arg("groups"), nb::arg("velocities").none(), nb::arg("masses").none(), nb::arg("uniform_mass"),
-               nb::arg("types").none(), nb::arg("min_members"));
+               nb::arg("types").none(), nb::arg("min_members"), nb::arg("stays") = false);
 }
 
 } // namespace kith::python

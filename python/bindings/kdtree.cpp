@@ -17,20 +17,10 @@ struct SplitOptions {
     Execution execution = {};
 };
 
-/// The caller's memory for axes: an array of uint8 that was made for it.
-std::span<std::uint8_t> axes_of(const OutputArray& axes, const Device& device) {
-    if (axes.dtype() != nb::dtype<std::uint8_t>() || axes.ndim() != 1) {
-        throw nb::type_error("split axes must be a one-dimensional array of uint8");
-    }
-    require_dense(axes, "split axes");
-    require_reach(axes, device, "the array of split axes");
-    return {static_cast<std::uint8_t*>(axes.data_handle()), axes.size()};
-}
-
 void order(const Call& call, const OutputArray& indices, const OutputArray& split_axes, int split) {
     const PointsView points = call.points().points();
     const std::span<std::int32_t> of_indices = labels_of(indices, call.device);
-    const std::span<std::uint8_t> of_axes = axes_of(split_axes, call.device);
+    const std::span<std::uint8_t> of_axes = numbers_of<std::uint8_t>(split_axes, call.device, "split axes", "uint8");
     (void)answer(call, points.count(), SplitOptions{static_cast<kdtree::Split>(split)},
                  [&](const SplitOptions& options) {
                      return kdtree_order_into(of_indices, of_axes, points, options.split, options.execution);

@@ -8,6 +8,7 @@ numbers have no type, and of queries, which take the type of the points.
 from __future__ import annotations
 
 import functools
+import importlib
 import operator
 import os
 import sys
@@ -263,6 +264,14 @@ def empty_like(array, shape, dtype):
         require_type(array, dtype)
         return _empty(shape, dtype), functools.partial(in_library_of, array)
     return _empty(shape, dtype), identity
+
+
+def from_device(like, view):
+    """Memory of a GPU that the core gives for DLPack, as an array of the library of `like`."""
+    library = library_of(like)
+    if library not in ("torch", "cupy"):
+        raise NotImplementedError(f"memory of a GPU is shown as arrays of PyTorch and CuPy, not of {library}; use to_host()")
+    return importlib.import_module(library).from_dlpack(view)
 
 
 def prototype_of(array):

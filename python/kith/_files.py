@@ -13,6 +13,7 @@ import numpy
 from kith import _arrays, _core, _frames
 from kith._arrays import AnyArray
 from kith._catalog import Catalog
+from kith._device_catalog import DeviceCatalog
 from kith._snapshot import Snapshot
 from kith._warnings import warn
 
@@ -251,15 +252,15 @@ def _opened(path, function):
         raise
 
 
-def write_catalog(path: Path, catalog: Catalog, snapshot: Snapshot | None = None, *, ids: AnyArray | None = None,
-                    command: str | None = None) -> None:
+def write_catalog(path: Path, catalog: Catalog | DeviceCatalog, snapshot: Snapshot | None = None, *,
+                  ids: AnyArray | None = None, command: str | None = None) -> None:
     """Writes a catalog as HDF5 in the fof_subhalo_tab convention (.hdf5, .h5), or as Tipsy groups (.gtp).
 
     Parameters
     ----------
     path : str or path
         Nothing is left there if writing fails.
-    catalog : Catalog
+    catalog : Catalog or DeviceCatalog
         One that was read from a file can be written as .gtp; for HDF5, copy the file.
     snapshot : Snapshot, optional
         Whose particles were grouped: its ids, rows and header go into the file. Without it the units that the catalog
@@ -269,6 +270,8 @@ def write_catalog(path: Path, catalog: Catalog, snapshot: Snapshot | None = None
     command : str, optional
         How the catalog came to be, for the record; by default the program's command line.
     """
+    if isinstance(catalog, DeviceCatalog):
+        catalog = catalog.to_host()
     if not isinstance(catalog, Catalog):
         raise TypeError(f"catalog is of type {type(catalog).__name__}; it must be a kith.Catalog")
     if catalog._is_part:

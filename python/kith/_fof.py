@@ -11,6 +11,7 @@ from kith import _arrays, _core, _frames, _units
 from kith._arrays import AnyArray, BoxLike, ProgressLike
 from kith._call import is_snapshot, normalize_arguments, over_ranks, require_rows
 from kith._catalog import Catalog
+from kith._device_catalog import DeviceCatalog
 from kith._hints import takes_own_names
 from kith._phase_space import phase_space, warn_of_unequal_masses
 
@@ -71,7 +72,8 @@ def fof(points: AnyArray, linking_length: float | None = None, *, b: float | Non
         Groups are numbered from 0 by decreasing size, ties by their first member. Of the library of the points.
     catalog : Catalog
         If `return_catalog`: its row g is the group of label g. Labels of `len(catalog)` and more are of groups that
-        are too small for it. Over processes a `CatalogPart`, which has some of the groups.
+        are too small for it. Over processes a `CatalogPart`, which has some of the groups; of points in memory of a GPU a
+        `DeviceCatalog`, which stays there.
 
     Raises
     ------
@@ -147,14 +149,25 @@ def fof(points: AnyArray, linking_length: float | None = None, *, b: float | Non
         labels = _arrays.in_library_of(source.like, summary.labels)
     if not return_catalog:
         return drop_small_groups(labels, summary, labeled)
+    stays = comm is None and str(_core.device_of(labels)) != "cpu"
     core = _core.describe_groups(call, _writeable(labels) if comm is None else None, summary, velocities, masses,
-                                 1.0 if uniform_mass is None else uniform_mass, types, listed)
+                                 1.0 if uniform_mass is None else uniform_mass, types, listed, stays)
     units = {"length": source.unit, "mass": unit_of_masses, "velocity": unit_of_velocities}
-    catalog = (Catalog if comm is None else CatalogPart)(
-        core, summary, summary.box, source.core, velocities is not None, units, snapshot, own_velocities,
-        masses is not None or uniform_mass is not None)
-    if own_velocities and psi is not None:
-        catalog.psi = float(psi)  # as given, to the last digit
+    of_points = numpy.broadcast_to(source.real_type(0), source.shape[:1])  # their number and type, without their memory
+    has_velocities, has_masses = velocities is not None, masses is not None or uniform_mass is not None
+
+    def catalog_of(core):
+        catalog = (Catalog if comm is None else CatalogPart)(core, summary, summary.box, of_points, has_velocities, units,
+                                                             snapshot, own_velocities, has_masses)
+        if own_velocities and psi is not None:
+            catalog.psi = float(psi)  # as given, to the last digit
+        return catalog
+
+    if stays:
+        factor = _frames.catalog_factor(_frames.of_points(snapshot)) if own_velocities else 1.0
+        catalog = DeviceCatalog(core, _arrays.prototype_of(labels), catalog_of, has_velocities, factor)
+    else:
+        catalog = catalog_of(core)
     return drop_small_groups(labels, summary, labeled), catalog
 
 

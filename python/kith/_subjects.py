@@ -5,6 +5,7 @@ import os
 import numpy
 
 from kith import _frames
+from kith._device_catalog import DeviceCatalog
 from kith._files import read_catalog
 from kith._fof import fof
 
@@ -12,6 +13,8 @@ UNKNOWN = "code units"
 
 
 def catalog_of(catalog):
+    if isinstance(catalog, DeviceCatalog):
+        return catalog.to_host()
     return read_catalog(catalog, members=False) if isinstance(catalog, (str, bytes, os.PathLike)) else catalog
 
 
