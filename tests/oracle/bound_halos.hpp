@@ -1,5 +1,5 @@
-// Potentials, bound members and spherical masses of a group, as docs/semantics.md, "Bound halos", defines them. Sums run
-// over all pairs, in float64. Cost: the square of the number of bodies; for unbinding that times the number of steps.
+// Potentials, bound members and spherical masses of a group, as docs/semantics.md, "Bound halos", defines them. Sums
+// run over all pairs, in float64. Cost: the square of the number of bodies; for unbinding times the number of steps.
 #pragma once
 
 #include <array>

@@ -64,7 +64,7 @@ TEST(BoundHalos, TheLeastBoundLeaveFirstUntilAllThatIsLeftIsBound) {
 }
 
 TEST(BoundHalos, AtMostFiveOrTwoPercentLeaveAtATime) {
-    // Five fly apart and give the mean a velocity of 30/7, at which the pair at rest seems unbound as well, though less.
+    // Five fly apart and give the mean a velocity of 30/7, at which the pair at rest seems unbound as well, but less.
     std::vector<Body> bodies;
     for (const double speed : {100.0, -100.0, 90.0, -90.0, 30.0}) {
         bodies.push_back({{10 * speed, 0, 0}, {speed, 0, 0}, 1, 0});
@@ -111,7 +111,7 @@ TEST(BoundHalos, OverdensitiesAreCrossedOnALineBetweenTwoRadii) {
     const Sphere found = first_overdensity(shells, 1 / ball); // R^3 = 8 on the level part
     EXPECT_NEAR(found.radius, 2, 1e-15);
     EXPECT_NEAR(found.mass, 8, 1e-14);
-    // R^3 / 8 falls short of 1 + 7/2 R before 2 for densities above: 2 R^3 = 1 + 3.5 R.
+    // Twice as dense: 2 R^3 = 1 + 3.5 R.
     const double density = 2 / ball;
     const Sphere inner = first_overdensity(shells, density);
     EXPECT_NEAR(2 * std::pow(inner.radius, 3), 1 + 3.5 * inner.radius, 1e-13);

@@ -1,0 +1,102 @@
+#include "halos/potential_bodies.hpp"
+
+#include "halos/terms.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace kith::detail::halos {
+
+namespace {
+
+constexpr int least_softening = -300; ///< shorter ones, as powers of two in the frame, are this long: squares remain
+
+/// The least coordinate along one axis, seen from the first member, of offsets equal in float64 the least as given.
+double lowest(const double* x, std::int64_t count, double period) {
+    double least = std::numeric_limits<double>::infinity();
+    double corner = x[0];
+    for (std::int64_t i = 0; i < count; ++i) {
+        const double offset = nearest_offset(x[i], x[0], period);
+        if (offset < least || (offset == least && x[i] < corner)) {
+            least = offset;
+            corner = x[i];
+        }
+    }
+    return corner;
+}
+
+/// Coordinates become offsets from the lowest one. Returns the largest.
+double to_offsets(double* x, std::int64_t count, double period) {
+    const double corner = lowest(x, count, period);
+    double largest = 0;
+    for (std::int64_t i = 0; i < count; ++i) {
+        const double offset = x[i] - corner;
+        x[i] = std::max(offset < 0 ? offset + period : offset, 0.0); // an image, where a box edge lies between
+        largest = std::max(largest, x[i]);
+    }
+    return largest;
+}
+
+/// e with 2^(e - 1) <= x < 2^e; 0 for 0.
+int exponent_of(double x) {
+    int exponent = 0;
+    std::frexp(x, &exponent);
+    return exponent;
+}
+
+/// Multiplies by 2^exponent.
+void scale(double* x, std::int64_t count, int exponent) {
+    const PowerOfTwo<double> power(exponent);
+    for (std::int64_t i = 0; i < count; ++i) {
+        x[i] = power(x[i]);
+    }
+}
+
+} // namespace
+
+void BodyArrays::resize(std::int64_t count) {
+    for (ScratchArray<double>& array : arrays_) {
+        array.reserve(count + potential_lanes);
+    }
+    count_ = count;
+}
+
+void BodyArrays::pad() noexcept {
+    for (int axis = 0; axis < 3; ++axis) {
+        std::fill_n(position(axis) + count_, potential_lanes, -1.0); // in nobody's place
+    }
+    std::fill_n(mass() + count_, potential_lanes, 0.0);
+}
+
+void GroupBodies::load(const Columns& columns, std::span<const std::int32_t> rows, const Softening& given) {
+    const std::int64_t count = std::ssize(rows);
+    bodies.resize(count);
+    double side = 0;
+    for (int axis = 0; axis < 3; ++axis) {
+        columns.positions.read(rows, axis, bodies.position(axis));
+        side = std::max(side, to_offsets(bodies.position(axis), count, columns.box.period[axis]));
+    }
+    double largest_mass = columns.uniform_mass;
+    if (columns.masses) {
+        largest_mass = 0;
+        for (std::int64_t i = 0; i < count; ++i) {
+            bodies.mass()[i] = (*columns.masses)[rows[i]];
+            largest_mass = std::max(largest_mass, bodies.mass()[i]);
+        }
+    } else {
+        std::fill_n(bodies.mass(), count, columns.uniform_mass);
+    }
+    const int length_exponent = bits_of_side - exponent_of(side);
+    const int mass_exponent = 1 - exponent_of(largest_mass);
+    for (int axis = 0; axis < 3; ++axis) {
+        scale(bodies.position(axis), count, length_exponent);
+    }
+    scale(bodies.mass(), count, mass_exponent);
+    bodies.pad();
+    softening = std::max(std::ldexp(given.length / columns.positions.unit(), length_exponent),
+                         std::ldexp(1.0, least_softening));
+    unit = largest_mass == 0 ? 0 : std::ldexp(1 / columns.positions.unit(), length_exponent - mass_exponent);
+}
+
+} // namespace kith::detail::halos
