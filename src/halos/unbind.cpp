@@ -1,0 +1,170 @@
+#include "halos/unbind.hpp"
+
+#include "halos/terms.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <numeric>
+
+namespace kith::detail::halos {
+
+namespace {
+
+/// Three components of each member.
+using Vectors = std::array<std::vector<double>, 3>;
+
+/// One group while its members leave.
+class Unbinding {
+public:
+    Unbinding(GroupPotentials& potentials, const Columns& columns, const Universe& universe,
+              std::span<const std::int32_t> rows)
+        : potentials_(potentials), universe_(universe), rows_(rows), masses_(rows.size(), columns.uniform_mass),
+          left_(rows.size()) {
+        std::iota(left_.begin(), left_.end(), 0);
+        for (std::size_t axis = 0; axis < 3; ++axis) {
+            std::vector<double>& x = offsets_[axis];
+            std::vector<double>& v = velocities_[axis];
+            x.resize(rows.size());
+            v.resize(rows.size());
+            columns.positions.read(rows, static_cast<int>(axis), x.data());
+            columns.velocities->read(rows, static_cast<int>(axis), v.data());
+            const double first = x[0];
+            for (std::size_t i = 0; i < rows.size(); ++i) {
+                x[i] = nearest_offset(x[i], first, columns.box.period[axis]) * columns.positions.unit();
+                v[i] *= columns.velocities->unit();
+                if (columns.masses) {
+                    masses_[i] = (*columns.masses)[rows[i]];
+                }
+            }
+        }
+    }
+
+    /// Removes members until the others are bound, or too few.
+    void run(std::int64_t min_members) {
+        while (std::ssize(left_) >= min_members) {
+            find_energies();
+            if (!remove_some()) {
+                return;
+            }
+        }
+        left_.clear();
+    }
+    /// Returns the number of bound members.
+    std::int64_t write(std::int32_t* rows, double* energies) {
+        std::vector<std::size_t> order(left_.size());
+        std::iota(order.begin(), order.end(), std::size_t{0});
+        std::stable_sort(order.begin(), order.end(),
+                         [&](std::size_t a, std::size_t b) { return energies_[a] < energies_[b]; });
+        std::vector<bool> is_bound(rows_.size(), false);
+        for (const std::size_t i : order) {
+            is_bound[left_[i]] = true;
+            *rows++ = rows_[left_[i]];
+            *energies++ = energies_[i];
+        }
+        for (std::size_t i = 0; i < rows_.size(); ++i) {
+            if (!is_bound[i]) {
+                *rows++ = rows_[i];
+                *energies++ = 0;
+            }
+        }
+        return std::ssize(left_);
+    }
+
+private:
+    [[nodiscard]] std::array<double, 3> mean(const Vectors& vectors) const {
+        double mass = 0;
+        std::array<double, 3> sum{};
+        for (const std::int32_t i : left_) {
+            mass += masses_[i];
+            for (std::size_t axis = 0; axis < 3; ++axis) {
+                sum[axis] += masses_[i] * vectors[axis][i];
+            }
+        }
+        for (double& component : sum) {
+            component = mass > 0 ? component / mass : 0;
+        }
+        return sum;
+    }
+
+    void find_energies() {
+        std::vector<std::int32_t> rows;
+        rows.reserve(left_.size());
+        for (const std::int32_t i : left_) {
+            rows.push_back(rows_[i]);
+        }
+        energies_.resize(left_.size());
+        potentials_.compute(rows, energies_.data());
+        const std::array<double, 3> center = mean(offsets_);
+        const std::array<double, 3> velocity = mean(velocities_);
+        const double flow = universe_.hubble * universe_.scale_factor;
+        const double gravity = universe_.gravity / universe_.scale_factor;
+        for (std::size_t at = 0; at < left_.size(); ++at) {
+            const std::int32_t i = left_[at];
+            double squared_speed = 0;
+            for (std::size_t axis = 0; axis < 3; ++axis) {
+                const double speed = velocities_[axis][i] - velocity[axis] + flow * (offsets_[axis][i] - center[axis]);
+                squared_speed += speed * speed;
+            }
+            energies_[at] = gravity * energies_[at] + squared_speed / 2;
+        }
+    }
+
+    /// The least bound, if any is unbound.
+    bool remove_some() {
+        std::vector<std::size_t> unbound;
+        for (std::size_t at = 0; at < left_.size(); ++at) {
+            if (energies_[at] > 0) {
+                unbound.push_back(at);
+            }
+        }
+        if (unbound.empty()) {
+            return false;
+        }
+        const std::size_t most = std::max<std::size_t>(5, left_.size() / 50);
+        if (unbound.size() > most) {
+            std::nth_element(unbound.begin(), unbound.begin() + static_cast<std::ptrdiff_t>(most), unbound.end(),
+                             [&](std::size_t a, std::size_t b) {
+                                 return energies_[a] != energies_[b] ? energies_[a] > energies_[b] : a < b;
+                             });
+            unbound.resize(most);
+        }
+        for (const std::size_t at : unbound) {
+            left_[at] = -1;
+        }
+        std::erase(left_, -1);
+        return true;
+    }
+
+    GroupPotentials& potentials_;
+    Universe universe_;
+    std::span<const std::int32_t> rows_;
+    std::vector<double> masses_;
+    Vectors offsets_; ///< from the first member
+    Vectors velocities_;
+    std::vector<std::int32_t> left_; ///< places in the group
+    std::vector<double> energies_;   ///< of those left
+};
+
+} // namespace
+
+BoundMembers bound_members(Context& context, const Columns& columns, const GroupMembers& groups,
+                           const Softening& softening, const Universe& universe, std::int64_t min_members) {
+    GroupPotentials potentials(context, columns, softening);
+    BoundMembers bound;
+    bound.count.resize(static_cast<std::size_t>(groups.groups()));
+    bound.rows.resize(groups.rows.size());
+    bound.energies.resize(groups.rows.size());
+    for_each_group(groups, [&](std::int64_t group) {
+        if (groups.of(group).empty()) {
+            return;
+        }
+        Unbinding unbinding(potentials, columns, universe, groups.of(group));
+        unbinding.run(min_members);
+        const std::int64_t first = groups.offset[group];
+        bound.count[group] = unbinding.write(bound.rows.data() + first, bound.energies.data() + first);
+    });
+    return bound;
+}
+
+} // namespace kith::detail::halos

@@ -1,0 +1,33 @@
+// The members of groups that are bound to them.
+//
+// About center of mass and mean velocity of the members left, those with positive energy are removed, the least bound
+// first and at most max(5, n/50) of n at a time, until none is left or fewer than the minimum (docs/semantics.md, "Bound
+// halos"). Source: Springel, White, Tormen, Kauffmann (2001), MNRAS 328, 726, section 4.2 (SUBFIND). Potentials are
+// computed anew for the members left in each step. Cost: that of potentials, times the steps.
+#pragma once
+
+#include "halos/potential.hpp"
+
+#include <cstdint>
+#include <vector>
+
+namespace kith::detail::halos {
+
+/// In units that belong together: G and H for lengths, masses and velocities as given.
+struct Universe {
+    double gravity = 1;
+    double scale_factor = 1; ///< positions are comoving
+    double hubble = 0;       ///< at that time; velocities are peculiar
+};
+
+struct BoundMembers {
+    std::vector<std::int64_t> count; ///< of each group; 0 if fewer than the minimum are bound
+    std::vector<std::int32_t> rows;  ///< group after group: the bound ones by energy, ties in order, then the others
+    std::vector<double> energies;    ///< per unit of mass, of the bound ones; 0 for others
+};
+
+/// Runs inside a stage; `columns` have three dimensions and velocities, and have been checked.
+BoundMembers bound_members(Context& context, const Columns& columns, const GroupMembers& groups,
+                           const Softening& softening, const Universe& universe, std::int64_t min_members);
+
+} // namespace kith::detail::halos
