@@ -3,7 +3,8 @@
 // A handler gets the arrays where XLA has them and writes where XLA wants the results. On a GPU searches and labels are
 // put on XLA's stream, with scratch that XLA gives, and are not waited for: what they refuse is raised later
 // (jax_async.hpp), and results hold NaN and -1 then. The z-order needs a tree, whose counts the host waits for. Options
-// come as attributes: a box as d periods and d origins, NaN for none.
+// come as attributes: a box as d periods and d origins, NaN for none. One call answers a batch (jax_call.hpp); on a GPU
+// its elements follow each other on the stream.
 #include "jax_call.hpp"
 #include "jax_trees.hpp"
 
@@ -111,7 +112,6 @@ ffi::Error search_async(const Execution& execution, ffi::ScratchAllocator& alloc
                     });
     });
 }
-
 #endif
 
 /// Which points are where along the z-order curve.

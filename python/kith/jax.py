@@ -1,9 +1,9 @@
-"""Search, labels and z-order under `jax.jit`, with distances that can be differentiated.
+"""Searches, groups and z-order under `jax.jit`, with distances that can be differentiated.
 
 They are custom calls of XLA, on CPUs and NVIDIA GPUs; arrays stay where they are. The number of neighbors, the box and
 the other options are ordinary Python values, fixed when a function is traced. `jax.vmap` makes one call of a batch; if
-all its queries are of the same points, they are one search. kith must have been built with JAX at
-hand: `pip install --no-build-isolation .` where JAX, nanobind and scikit-build-core are installed.
+all its queries are of the same points, they are one search. kith must have been built with JAX at hand:
+`pip install --no-build-isolation .` where JAX, nanobind and scikit-build-core are installed.
 """
 
 import collections
