@@ -1,11 +1,13 @@
-// Groups and clusters of very many points and a catalog on a GPU against the CPU's, bit for bit, columns on either side.
+// Groups, clusters, a catalog and the order of groups of very many points on a GPU against the CPU's, bit for bit, with
+// columns on either side.
 // The suites of all searches run there as well (conformance tests of tests/groups).
 #include "cuda/gpu.hpp"
 #include "cuda/many_points.hpp"
 
-#include <kith/catalog_columns.hpp>
 #include <kith/dbscan.hpp>
+#include <kith/device_catalog.hpp>
 #include <kith/fof.hpp>
+#include <kith/group_order.hpp>
 
 #include <gtest/gtest.h>
 
@@ -84,12 +86,36 @@ TEST_F(CudaGroups, TheCatalogEqualsTheCpus) {
     on_gpu.masses = ScalarsView(std::span<const float>(masses_there.span()));
     on_gpu.types = types_there.span();
     for (const Catalog& found : {catalog(labels_there.span(), groups, on_gpu, {.execution = cuda()}),
-                                 catalog(labels, groups, on_host, {.execution = cuda()})}) {
+                                 catalog(labels, groups, on_host, {.execution = cuda()}),
+                                 device_catalog(labels_there.span(), groups, on_gpu).to_host()}) {
         EXPECT_EQ(found.member_array, expected.member_array);
         for_each_field(found, [&]<class T>(const CatalogColumn& column, const std::vector<T>& values) {
             EXPECT_EQ(values, expected.*std::get<std::vector<T> Catalog::*>(column.values)) << column.field;
         });
     }
+}
+
+TEST_F(CudaGroups, TheirOrderInMemoryEqualsTheCpus) {
+    KITH_NEEDS_GPU();
+    const std::vector<float> points = many_points();
+    const std::size_t count = points.size() / 3;
+    std::vector<std::int32_t> labels(count);
+    const FofSummary found = fof_into(labels, PointsView(points, 3), LinkingLength::relative(0.2));
+    const std::int64_t groups = found.groups_of_at_least(20);
+    const GroupOrder expected = group_order(labels, groups);
+    const OnGpu<std::int32_t> labels_there(labels);
+    const OnGpu<std::int32_t> indices(count);
+    const OnGpu<std::int64_t> offsets(expected.offsets.size());
+    EXPECT_EQ(group_order_into(indices.span(), offsets.span(), labels_there.span(), groups, cuda()).members,
+              expected.members);
+    EXPECT_EQ(indices.on_host(), expected.indices);
+    EXPECT_EQ(offsets.on_host(), expected.offsets);
+    std::vector<float> sorted(points.size());
+    gather_rows(expected.indices, points.data(), 3 * sizeof(float), sorted.data());
+    const OnGpu<float> points_there(points);
+    const OnGpu<float> sorted_there(points.size());
+    gather_rows(indices.span(), points_there.span().data(), 3 * sizeof(float), sorted_there.span().data(), cuda());
+    EXPECT_EQ(sorted_there.on_host(), sorted);
 }
 
 } // namespace
