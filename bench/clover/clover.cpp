@@ -165,7 +165,7 @@ private:
             });
         }
         context.stage("search", [&] {
-            kith::detail::InputOrderRows<float> sink(rows.view());
+            kith::detail::StoredRows<float> sink(rows.view());
             run.counts = kith::detail::search_flat_cells(context, parted ? *parted : cells, cells, shape.skips_by_box,
                                                          kith::detail::make_request(sources->frame, k, {}), sink);
         });

@@ -116,7 +116,7 @@ public:
     }
 
     void search(std::size_t k, Answer<T>& answer) {
-        kith::detail::InputOrderRows<T> sink(
+        kith::detail::StoredRows<T> sink(
             kith::NeighborRows(std::span<std::int32_t>(answer.indices), std::span<T>(answer.distances)));
         const auto request = kith::detail::make_request(tree_.points.frame, static_cast<std::int64_t>(k), {});
         for (std::int64_t i = 0; i < queries_.count; ++i) {

@@ -41,21 +41,26 @@ struct KnnSize {
 /// bytes per source.
 /// Throws Error: invalid_argument (k < 1, an execution that is not cuda()), too_large, unsupported, device.
 [[nodiscard]] std::int64_t knn_async_bytes(const KnnSize& size, const Execution& execution = cuda());
+/// The same for a search of a tree that is kept on a GPU: about 4 bytes per row, and with separate queries another 38
+/// bytes per query (3-D float32). Throws Error: as above, and invalid_argument (a tree on the CPU).
+[[nodiscard]] std::int64_t knn_async_bytes(const Tree& tree, std::int64_t k, std::optional<std::int64_t> queries = {});
 
 /// The k nearest points of every point (a self-search), asynchronously. Points, rows (n * k elements each, as in
-/// knn_into()) and scratch are in memory of the GPU of the execution; the status is in any memory that the GPU can
-/// write, including pinned host memory. All of it must stay valid until the stream has completed the work, and must not
-/// overlap. The execution's progress, memory and memory_budget are ignored.
+/// knn_into()) and scratch are in memory of the GPU of the execution, or the points are a tree there; the status is in
+/// any memory that the GPU can write, including pinned host memory. All of it, trees included, must stay valid until
+/// the stream has completed the work, and must not overlap. The execution's progress, memory and memory_budget are
+/// ignored.
 /// Throws Error: invalid_argument (as knn_into(); memory of another device), too_large, unsupported, out_of_memory
 /// (scratch too small; the text gives the bytes needed), device. Reported in the status: coordinates that are not
 /// finite, an extent over twice the period, an origin that is too far away for the period. The contents of the rows are
-/// then unspecified. Cost: as knn_into() without its waits; some thirty kernels with trees, five without.
-/// Unresolved rows (neighbor_row.hpp) are not counted.
-void knn_async(const NeighborRows& rows, const PointsView& points, std::int64_t k, const KnnOptions& options,
+/// then unspecified. Cost: as knn_into() without its waits; some thirty kernels with trees, five without, five for the
+/// points of a kept tree.
+/// Unresolved rows (neighbor_row.hpp) are not counted. In z-order, queries with equal 63-bit keys may be in any order.
+void knn_async(const NeighborRows& rows, const PointsOrTree& points, std::int64_t k, const KnnOptions& options,
                std::span<std::byte> scratch, DeviceStatus* status);
 /// The k nearest points of every query, with the same memory, errors and cost. The status also reports queries that are
 /// not finite or too far away.
-void knn_async(const NeighborRows& rows, const PointsView& points, const PointsView& queries, std::int64_t k,
+void knn_async(const NeighborRows& rows, const PointsOrTree& points, const PointsView& queries, std::int64_t k,
                const KnnOptions& options, std::span<std::byte> scratch, DeviceStatus* status);
 
 /// The parameters of fof_async_bytes().

@@ -208,8 +208,9 @@ void write_npy(const std::filesystem::path& path, std::span<const std::int64_t> 
 void write_npy(const std::filesystem::path& path, std::span<const float> values, std::int64_t columns = 0);
 void write_npy(const std::filesystem::path& path, std::span<const double> values, std::int64_t columns = 0);
 
-/// Writes neighbors in host memory as `indices` and `distances`, n x k, with the provenance: .npz (uncompressed;
-/// members indices.npy, distances.npy, provenance.json) or HDF5 (datasets and root attributes).
+/// Writes neighbors in host memory as `indices` and `distances`, n x k, and those in z-order with `query_indices`, n;
+/// with the provenance: .npz (uncompressed; members indices.npy, distances.npy, provenance.json) or HDF5 (datasets and
+/// root attributes).
 void write_neighbors_npz(const std::filesystem::path& path, const KnnResult& neighbors, const Provenance& provenance);
 void write_neighbors_hdf5(const std::filesystem::path& path, const KnnResult& neighbors, const Provenance& provenance);
 
@@ -222,7 +223,8 @@ struct NeighborSource {
     std::int64_t k = 0;
     IndexType index_type = IndexType::int32;
     DType dtype = DType::float32;
-    BlockSource next; ///< all indices in row-major order, then all distances
+    BlockSource next;     ///< all indices in row-major order, then all distances, then the queries of the rows
+    bool z_order = false; ///< there are such
 };
 
 /// The same files, byte for byte, from such rows.

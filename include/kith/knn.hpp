@@ -35,32 +35,38 @@ struct KnnOptions {
     Engine engine = Engine::automatic;
     /// Type of the indices of a KnnResult; over ranks always int64.
     IndexType index_type = IndexType::int32;
+    /// Leave the rows in z-order of their queries (docs/semantics.md), as they are found: writing them in input order
+    /// scatters them over memory. The result has the query of each row; of a kept tree's own points that is order().
+    /// Of Engine::tree, within one process. knn_visit() has an order of its own.
+    bool z_order = false;
     /// Must name the tree's device if the points are a tree.
     Execution execution = {};
 };
 
-/// The caller's row-major n x k arrays, in host memory or, for GPU searches, in memory of that device. A missing
-/// neighbor is index -1 at distance +infinity. An array whose pointer is null is not written. Distances must be of the
-/// points' type, and both arrays aligned for their types. The arrays must not overlap each other, the points or the
-/// queries: they also serve as working memory. If a call throws, their contents are unspecified.
+/// The caller's row-major n x k arrays, in host memory or, for GPU searches, in memory of that device; in z-order also
+/// an array of n indices of queries. A missing neighbor is index -1 at distance +infinity. An array whose pointer is
+/// null is not written. Distances must be of the points' type, and all arrays aligned for their types. The arrays must
+/// not overlap each other, the points or the queries: they also serve as working memory. If a call throws, their
+/// contents are unspecified.
 class NeighborRows {
 public:
     NeighborRows() = default;
     template <class Index, Coordinate T>
         requires(std::is_same_v<Index, std::int32_t> || std::is_same_v<Index, std::int64_t>)
-    NeighborRows(std::span<Index> indices, std::span<T> distances)
-        : indices_(indices.data()), distances_(distances.data()),
+    NeighborRows(std::span<Index> indices, std::span<T> distances, std::span<std::int32_t> query_indices = {})
+        : indices_(indices.data()), distances_(distances.data()), query_indices_(query_indices),
           index_count_(static_cast<std::int64_t>(indices.size())),
           distance_count_(static_cast<std::int64_t>(distances.size())),
           index_type_(sizeof(Index) == 4 ? IndexType::int32 : IndexType::int64), dtype_(dtype_of<T>) {}
     /// Ranges of the caller, such as std::vector: knn_into({indices, distances}, points, k).
     template <std::ranges::contiguous_range Indices, std::ranges::contiguous_range Distances>
-    NeighborRows(Indices& indices, Distances& distances)
+    NeighborRows(Indices& indices, Distances& distances, std::span<std::int32_t> query_indices = {})
         : NeighborRows(std::span(std::ranges::data(indices), std::ranges::size(indices)),
-                       std::span(std::ranges::data(distances), std::ranges::size(distances))) {}
+                       std::span(std::ranges::data(distances), std::ranges::size(distances)), query_indices) {}
 
     [[nodiscard]] void* indices() const noexcept { return indices_; }
     [[nodiscard]] void* distances() const noexcept { return distances_; }
+    [[nodiscard]] std::span<std::int32_t> query_indices() const noexcept { return query_indices_; }
     [[nodiscard]] std::int64_t index_count() const noexcept { return index_count_; }
     [[nodiscard]] std::int64_t distance_count() const noexcept { return distance_count_; }
     [[nodiscard]] IndexType index_type() const noexcept { return index_type_; }
@@ -69,16 +75,17 @@ public:
 private:
     void* indices_ = nullptr;
     void* distances_ = nullptr;
+    std::span<std::int32_t> query_indices_;
     std::int64_t index_count_ = 0;
     std::int64_t distance_count_ = 0;
     IndexType index_type_ = IndexType::int32;
     DType dtype_ = DType::float32;
 };
 
-/// An owned result: rows() x k() indices and distances, row-major, in the input order of the queries. A missing
-/// neighbor is index -1 at distance +infinity. The result of a GPU search is in the memory of the queries, or of the
-/// points of a self-search: host or device; other results are in host memory. Device work that reads the result must
-/// complete before it is destroyed. A result that was moved from has no rows.
+/// An owned result: rows() x k() indices and distances, row-major, in the input order of the queries, or in z-order if
+/// that was asked for. A missing neighbor is index -1 at distance +infinity. The result of a GPU search is in the
+/// memory of the queries, or of the points of a self-search: host or device; other results are in host memory. Device
+/// work that reads the result must complete before it is destroyed. A result that was moved from has no rows.
 class KnnResult : public SearchSummary {
 public:
     /// Uninitialized host memory for rows x k. Throws Error: invalid_argument (rows below 0, k below 1), out_of_memory
@@ -86,12 +93,13 @@ public:
     KnnResult(std::int64_t rows, std::int64_t k, IndexType index_type, DType dtype);
     KnnResult(KnnResult&& other) noexcept
         : SearchSummary(std::move(other)), indices_(std::move(other.indices_)), distances_(std::move(other.distances_)),
-          rows_(std::exchange(other.rows_, 0)), k_(other.k_), index_type_(other.index_type_), dtype_(other.dtype_),
-          device_(other.device_) {}
+          query_indices_(std::move(other.query_indices_)), rows_(std::exchange(other.rows_, 0)), k_(other.k_),
+          index_type_(other.index_type_), dtype_(other.dtype_), device_(other.device_) {}
     KnnResult& operator=(KnnResult&& other) noexcept {
         SearchSummary::operator=(std::move(other));
         indices_ = std::move(other.indices_);
         distances_ = std::move(other.distances_);
+        query_indices_ = std::move(other.query_indices_);
         rows_ = std::exchange(other.rows_, 0);
         k_ = other.k_;
         index_type_ = other.index_type_;
@@ -118,7 +126,14 @@ public:
         return {static_cast<const T*>(distances_.get()), static_cast<std::size_t>(rows_ * k_)};
     }
 
-    /// Row i. Throws Error: invalid_argument (i outside 0 to rows() - 1, a result in memory of a GPU).
+    /// Original index of the query of each row, in the memory of the rows; empty for rows in input order.
+    [[nodiscard]] std::span<const std::int32_t> query_indices() const noexcept {
+        return {static_cast<const std::int32_t*>(query_indices_.get()),
+                query_indices_ ? static_cast<std::size_t>(rows_) : 0};
+    }
+
+    /// Row i, which in z-order is not that of query i. Throws Error: invalid_argument (i outside 0 to rows() - 1, a
+    /// result in memory of a GPU).
     [[nodiscard]] NeighborRow row(std::int64_t i) const;
     /// The same memory as indices() and distances(), as matrices: result.index_rows()[i][j].
     [[nodiscard]] MatrixView<std::int32_t> index_rows() const { return {indices(), rows_, k_}; }
@@ -136,6 +151,7 @@ private:
         : rows_(rows), k_(k), index_type_(index_type), dtype_(dtype), device_(device) {}
     std::shared_ptr<void> indices_;
     std::shared_ptr<void> distances_;
+    std::shared_ptr<void> query_indices_;
     std::int64_t rows_ = 0;
     std::int64_t k_ = 0;
     IndexType index_type_;
@@ -180,7 +196,8 @@ using NeighborVisitor = std::function<void(const NeighborBlock&)>;
 /// The k nearest points of every point (a self-search: a point is its own neighbor unless exclude_self). Throws Error:
 /// invalid_argument (k < 1, NaN or negative max_distance, an invalid box, a box in addition to a tree, a tree on
 /// another device), invalid_points (a point that is not finite, extent over twice the period), too_large (more than
-/// 2^31 - 1 points), unsupported (dimension or CUDA not built), out_of_memory, device, canceled.
+/// 2^31 - 1 points), unsupported (dimension or CUDA not built, an engine without z-order), out_of_memory, device,
+/// canceled.
 [[nodiscard]] KnnResult knn(const PointsOrTree& points, std::int64_t k, const KnnOptions& options = {});
 /// The k nearest points of every query. Queries have the type and dimension of the points. Few queries of a tree on the
 /// CPU, up to 500 / (8 + k), or 300000 / (8 + k)^2 with one thread, and one in any case, are searched by the calling
@@ -191,14 +208,15 @@ using NeighborVisitor = std::function<void(const NeighborBlock&)>;
                             const KnnOptions& options = {});
 
 /// The same two searches, written to the caller's arrays of rows * k elements each. Return the cost of each stage, the
-/// unresolved rows and the engine. Throw as above, and invalid_argument (arrays of the wrong size, type or alignment).
+/// unresolved rows and the engine. Throw as above, and invalid_argument (arrays of the wrong size, type or alignment,
+/// an array for the queries of rows in input order).
 SearchSummary knn_into(const NeighborRows& rows, const PointsOrTree& points, std::int64_t k,
                        const KnnOptions& options = {});
 SearchSummary knn_into(const NeighborRows& rows, const PointsOrTree& points, const PointsView& queries, std::int64_t k,
                        const KnnOptions& options = {});
 
-/// The same, streamed in blocks to a visitor; never stores rows * k numbers. Throw as above, and whatever the visitor
-/// throws.
+/// The same, streamed in blocks to a visitor; never stores rows * k numbers. Throw as above, whatever the visitor
+/// throws, and invalid_argument (z_order).
 SearchSummary knn_visit(const NeighborVisitor& visitor, const PointsOrTree& points, std::int64_t k,
                         const KnnOptions& options = {});
 SearchSummary knn_visit(const NeighborVisitor& visitor, const PointsOrTree& points, const PointsView& queries,

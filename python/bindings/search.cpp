@@ -25,7 +25,8 @@ namespace {
 class RowsOfCaller {
 public:
     RowsOfCaller(const std::optional<OutputArray>& distances, const std::optional<OutputArray>& indices,
-                 DType of_points, const Device& device) {
+                 const std::optional<OutputArray>& query_indices, DType of_points, const Device& device)
+        : query_indices_(elements<std::int32_t>(query_indices)) {
         take(distances, "the array for distances", device);
         take(indices, "the array for indices", device);
         if (indices && indices->dtype() == nb::dtype<std::int64_t>()) {
@@ -75,9 +76,9 @@ private:
                                 ? DType::float64
                                 : throw nb::type_error("distances must be float32 or float64");
         if (dtype == DType::float32) {
-            rows_ = NeighborRows(elements<Index>(indices), elements<float>(distances));
+            rows_ = NeighborRows(elements<Index>(indices), elements<float>(distances), query_indices_);
         } else {
-            rows_ = NeighborRows(elements<Index>(indices), elements<double>(distances));
+            rows_ = NeighborRows(elements<Index>(indices), elements<double>(distances), query_indices_);
         }
     }
     template <class Element>
@@ -86,6 +87,7 @@ private:
                      : std::span<Element>();
     }
 
+    std::span<std::int32_t> query_indices_; ///< in an array of kith's own
     std::vector<MemoryBounds> memory_;
     NeighborRows rows_;
 };
@@ -108,13 +110,13 @@ nb::object rows_of(std::vector<T>&& numbers, int columns) {
     return nb::cast(nb::ndarray<nb::numpy, T>(held->data(), {held->size() / width, width}, owner));
 }
 
-/// Writes rows, and returns the name of the engine that found them.
+/// Writes rows, and returns the name of the engine that found them. They are in z-order if their queries are wanted.
 std::string search(const Call& call, const std::optional<InputArray>& queries, std::int64_t k, bool exclude_self,
                    double max_distance, bool squared, const std::optional<OutputArray>& distances,
-                   const std::optional<OutputArray>& indices) {
+                   const std::optional<OutputArray>& indices, const std::optional<OutputArray>& query_indices) {
     const PointsOrTree points = call.points();
     const std::optional<PointsView> view = queries_of(queries);
-    RowsOfCaller rows(distances, indices, points.dtype(), call.device);
+    RowsOfCaller rows(distances, indices, query_indices, points.dtype(), call.device);
     if (call.array() != nullptr) {
         rows.keep_apart_from(*call.array());
     }
@@ -122,12 +124,15 @@ std::string search(const Call& call, const std::optional<InputArray>& queries, s
         rows.keep_apart_from(*queries);
     }
     const std::int64_t building = points.tree() != nullptr ? 0 : points.count();
-    const SearchSummary found = answer(
-        call, (view ? view->count() : points.count()) * k + building,
-        KnnOptions{.exclude_self = exclude_self, .max_distance = max_distance, .squared = squared},
-        [&](const KnnOptions& options) {
-            return view ? knn_into(rows.rows(), points, *view, k, options) : knn_into(rows.rows(), points, k, options);
-        });
+    const SearchSummary found = answer(call, (view ? view->count() : points.count()) * k + building,
+                                       KnnOptions{.exclude_self = exclude_self,
+                                                  .max_distance = max_distance,
+                                                  .squared = squared,
+                                                  .z_order = query_indices.has_value()},
+                                       [&](const KnnOptions& options) {
+                                           return view ? knn_into(rows.rows(), points, *view, k, options)
+                                                       : knn_into(rows.rows(), points, k, options);
+                                       });
     warn(call, found.unresolved);
     return name_of(found.engine);
 }
@@ -194,7 +199,7 @@ void bind_search(nb::module_& module) {
         });
     module.def("search", search, nb::arg("call"), nb::arg("queries").none(), nb::arg("k"), nb::arg("exclude_self"),
                nb::arg("max_distance"), nb::arg("squared"), nb::arg("distances").none().noconvert(),
-               nb::arg("indices").none().noconvert());
+               nb::arg("indices").none().noconvert(), nb::arg("query_indices").none().noconvert() = nb::none());
 }
 
 } // namespace kith::python

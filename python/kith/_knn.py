@@ -19,7 +19,7 @@ from kith._hints import takes_own_names
 def knn(points: AnyArray, k: int, queries: AnyArray | None = None, *, box: BoxLike = None, exclude_self: bool = False,
         max_distance: float | None = None, engine: str = "auto", device: str | None = None,
         threads: int | None = None, return_distances: bool = True, index_dtype: numpy.typing.DTypeLike = None,
-        out: Any = None, progress: ProgressLike = False, comm: Any = None) -> Any:
+        z_order: bool = False, out: Any = None, progress: ProgressLike = False, comm: Any = None) -> Any:
     """The k nearest points of every point, or of every query.
 
     Parameters
@@ -55,6 +55,10 @@ def knn(points: AnyArray, k: int, queries: AnyArray | None = None, *, box: BoxLi
         With False, only indices are found and returned.
     index_dtype : int32 or int64
         Of the indices; by default int32, over processes int64.
+    z_order : bool
+        With True, rows stay along the z-order curve of their queries, as they are found: bringing many rows into input order
+        takes time, so reduce them first and bring the results there, ``reduced[found.query_indices] = ...``. Of engine
+        "tree", within one process.
     out : array or tuple of two arrays, optional
         Where to write: (distances, indices), or indices alone if distances are not wanted. Row-major without gaps,
         and apart from each other, the points and the queries.
@@ -71,6 +75,7 @@ def knn(points: AnyArray, k: int, queries: AnyArray | None = None, *, box: BoxLi
     -------
     KnnResult
         A tuple (distances, indices), which also has the name of the engine; indices alone with `return_distances=False`.
+        In z-order it also has `query_indices`, and without distances they are None.
     distances : array, shape (n, k) or (m, k)
         In the units and type of the points, each row ascending; infinity where there is no neighbor.
     indices : array of the same shape
@@ -102,22 +107,27 @@ def knn(points: AnyArray, k: int, queries: AnyArray | None = None, *, box: BoxLi
 
     Examples
     --------
-    >>> import kith
+    >>> import numpy, kith
     >>> distances, indices = kith.knn([[0, 0], [0, 1], [3, 0]], 2)
     >>> distances.tolist()
     [[0.0, 1.0], [0.0, 1.0], [0.0, 3.0]]
     >>> indices.tolist()
     [[0, 1], [1, 0], [2, 0]]
+    >>> found = kith.knn([[3, 0], [0, 0], [0, 1]], 2, z_order=True)
+    >>> farthest = numpy.empty(3)
+    >>> farthest[found.query_indices] = found.distances[:, -1]
+    >>> farthest.tolist()
+    [3.0, 1.0, 1.0]
     """
     if getattr(k, "ndim", 0) == 2:
         raise TypeError(f"k is an array of shape {tuple(k.shape)}; it comes before the queries: knn(points, k, queries)")
     source, queries, max_distance = normalize_arguments(points, box, queries=queries, max_distance=max_distance)
     queries = as_queries(queries, source)
     call = source.call(device, threads, progress, engine, queries, comm)
-    rows = _Rows(source, queries, k, return_distances, index_dtype, out, comm)
+    rows = _Rows(source, queries, k, return_distances, index_dtype, _arrays.flag(z_order, "z_order"), out, comm)
     used = _core.search(call, queries, rows.k, _arrays.flag(exclude_self, "exclude_self"),
                         math.inf if max_distance is None else _arrays.as_number(max_distance, "max_distance"), False,
-                        rows.distances, rows.indices)
+                        rows.distances, rows.indices, rows.query_indices)
     return rows.result(used, source.unit)
 
 
@@ -133,17 +143,20 @@ class KnnResult(_Neighbors):
     ----------
     distances, indices : array
         As `kith.knn` returns them.
+    query_indices : array or None
+        The query of each row, int32, for rows in z-order: of a tree's own points its `order`. None: rows are in input order.
     engine : str
         Engine used: "tree", "brute", "kdtree" or "clover".
     """
 
     engine: str
+    query_indices: Any
 
 
 class _Rows:
     """The arrays that a search writes to, a row for each query or point, and its result."""
 
-    def __init__(self, source, queries, k, return_distances, index_dtype, out, comm):
+    def __init__(self, source, queries, k, return_distances, index_dtype, z_order, out, comm):
         shape = source.shape if queries is None else queries.shape
         like, real_type = source.prototype(queries), source.real_type
         self.k = _arrays.as_whole(k, "k")
@@ -152,8 +165,10 @@ class _Rows:
         if self.k < 1:
             raise ValueError(f"k is {self.k}; it must be 1 or more")
         shape = (shape[0] if len(shape) else 0, self.k)
-        self.distances = None
-        self._finish = _arrays.identity
+        self.distances = self.query_indices = None
+        self._finish = self._finish_queries = _arrays.identity
+        if z_order:
+            self.query_indices, self._finish_queries = _arrays.empty_like(like, shape[:1], numpy.int32)
         if out is not None:
             self._take(out, shape, real_type, return_distances, ["int32", "int64"] if comm is None else ["int64"])
             return
@@ -173,8 +188,10 @@ class _Rows:
 
     def result(self, engine, unit):
         indices = self._finish(self.indices)
-        if self.distances is None:
+        if self.distances is None and self.query_indices is None:
             return indices
-        found = KnnResult(_units.with_unit(self._finish(self.distances), unit), indices)
+        distances = None if self.distances is None else _units.with_unit(self._finish(self.distances), unit)
+        found = KnnResult(distances, indices)
         found.engine = engine
+        found.query_indices = None if self.query_indices is None else self._finish_queries(self.query_indices)
         return found

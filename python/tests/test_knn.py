@@ -44,6 +44,35 @@ def test_queries_exclude_self_and_max_distance():
     assert ((who == -1) == numpy.isinf(near)).all() and (who == -1).any()
 
 
+@pytest.mark.parametrize("queries", [None, POINTS[:90] + numpy.float32(0.3)])
+def test_rows_in_z_order(queries):
+    tree = kith.Tree(POINTS)
+    expected = kith.knn(POINTS, 4, queries)
+    assert expected.query_indices is None
+    for found in (tree.query(queries, 4, z_order=True), kith.knn(POINTS, 4, queries, z_order=True)):
+        assert found.query_indices.dtype == numpy.int32 and found.engine == "tree"
+        assert sorted(found.query_indices) == list(range(len(expected.indices)))
+        for rows, others in zip(found, expected):
+            assert (rows == others[found.query_indices]).all()
+        twin = pickle.loads(pickle.dumps(found))
+        assert (twin.query_indices == found.query_indices).all()
+        if queries is None:
+            assert (found.query_indices == tree.order).all()
+    alone = tree.query(queries, 4, z_order=True, return_distances=False, index_dtype=numpy.int64)
+    assert alone.distances is None and (alone.indices == found.indices).all()
+    out = numpy.empty_like(expected.distances), numpy.empty_like(expected.indices)
+    written = tree.query(queries, 4, z_order=True, out=out)
+    assert (out[0] == found.distances).all() and (written.query_indices == found.query_indices).all()
+
+
+def test_rows_in_z_order_are_the_trees():
+    for engine in ("brute", "kdtree", "clover"):
+        with pytest.raises(NotImplementedError, match="in z-order; use one of: auto, tree"):
+            kith.knn(POINTS, 4, engine=engine, z_order=True)
+        with pytest.raises(NotImplementedError, match=engine):
+            kith.Tree(POINTS, engine=engine).query(k=4, z_order=True)
+
+
 def test_the_same_from_a_tree():
     tree = kith.Tree(POINTS, box=1)
     for row, other in zip(tree.query(k=4), kith.knn(POINTS, 4, box=1)):

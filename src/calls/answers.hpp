@@ -21,6 +21,7 @@ namespace kith::detail {
 /// An index is a kith::Tree.
 enum class Task : std::uint8_t {
     neighbors,
+    neighbors_in_z_order,
     neighbor_visits,
     radius,
     groups,
@@ -32,11 +33,16 @@ enum class Task : std::uint8_t {
 };
 
 /// Names of the tasks, in the order of Task.
-inline constexpr std::array<std::string_view, 9> task_names{
-    "k nearest neighbors",   "visitors of k nearest neighbors",
-    "radius search",         "friends-of-friends",
-    "groups in phase space", "DBSCAN",
-    "the spanning tree",     "the spanning tree in phase space",
+inline constexpr std::array<std::string_view, 10> task_names{
+    "k nearest neighbors",
+    "k nearest neighbors in z-order",
+    "visitors of k nearest neighbors",
+    "radius search",
+    "friends-of-friends",
+    "groups in phase space",
+    "DBSCAN",
+    "the spanning tree",
+    "the spanning tree in phase space",
     "a kept index",
 };
 
@@ -60,6 +66,7 @@ inline constexpr EngineRow engine_table[] = {
     {Task::neighbors, Engine::brute_force, {true, true, true, false}},
     {Task::neighbors, Engine::kdtree, {true, true, false, false}},
     {Task::neighbors, Engine::clover, {true, true, false, false}},
+    {Task::neighbors_in_z_order, Engine::tree, {true, true, true, false}},
     {Task::neighbor_visits, Engine::tree, {true, true, false, true}},
     {Task::neighbor_visits, Engine::brute_force, {true, true, false, false}}, // on a GPU, the tree's blocks
     {Task::neighbor_visits, Engine::kdtree, {true, false, false, false}},
@@ -100,7 +107,8 @@ inline void check_engine(Engine wanted, Task task, Where where) {
     }
     const std::string_view name = task_names[static_cast<std::size_t>(task)];
     if (!answers(Engine::automatic, task, where)) {
-        throw error(ErrorKind::unsupported, name, task == Task::groups_in_phase_space ? " are" : " is",
+        const bool are_many = task == Task::groups_in_phase_space || task == Task::neighbors_in_z_order;
+        throw error(ErrorKind::unsupported, name, are_many ? " are" : " is",
                     where == Where::ranks ? " not found over ranks; run the call on one process"
                                           : " not found asynchronously; use the call that waits");
     }

@@ -10,12 +10,16 @@ std::int64_t knn_async_bytes(const KnnSize& size, const Execution& execution) {
     return detail::on_gpu().knn_async_bytes(size, execution);
 }
 
-void knn_async(const NeighborRows& rows, const PointsView& points, std::int64_t k, const KnnOptions& options,
+std::int64_t knn_async_bytes(const Tree& tree, std::int64_t k, std::optional<std::int64_t> queries) {
+    return detail::on_gpu().knn_async_bytes_of_tree(tree, k, queries);
+}
+
+void knn_async(const NeighborRows& rows, const PointsOrTree& points, std::int64_t k, const KnnOptions& options,
                std::span<std::byte> scratch, DeviceStatus* status) {
     detail::on_gpu().knn_async({points, {}, {k, options, &rows}, false, status}, scratch);
 }
 
-void knn_async(const NeighborRows& rows, const PointsView& points, const PointsView& queries, std::int64_t k,
+void knn_async(const NeighborRows& rows, const PointsOrTree& points, const PointsView& queries, std::int64_t k,
                const KnnOptions& options, std::span<std::byte> scratch, DeviceStatus* status) {
     detail::on_gpu().knn_async({points, queries, {k, options, &rows}, false, status}, scratch);
 }

@@ -119,7 +119,11 @@ void check(const KnnCall& call, Where where) {
         check_queries(*call.queries, call.points, options.execution, where);
     }
     if (call.rows != nullptr) {
-        check_rows(*call.rows, call.row_count(), call.k, call.points.dtype());
+        check_rows(*call.rows, call.row_count(), call.k, call.points.dtype(), options.z_order);
+    }
+    if (call.visitor != nullptr && options.z_order) {
+        throw Error(ErrorKind::invalid_argument, "z_order is for rows that are stored; leave it out: each block that a "
+                                                 "visitor sees names its queries");
     }
 }
 

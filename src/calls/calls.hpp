@@ -26,7 +26,11 @@ struct KnnCall {
     const NeighborRows* rows = nullptr; ///< or else a visitor, or memory that is allocated after the check
     const NeighborVisitor* visitor = nullptr;
 
-    [[nodiscard]] Task task() const { return visitor != nullptr ? Task::neighbor_visits : Task::neighbors; }
+    [[nodiscard]] Task task() const {
+        return visitor != nullptr ? Task::neighbor_visits
+               : options.z_order  ? Task::neighbors_in_z_order
+                                  : Task::neighbors;
+    }
     [[nodiscard]] std::int64_t row_count() const { return queries != nullptr ? queries->count() : points.count(); }
 };
 

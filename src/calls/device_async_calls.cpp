@@ -10,6 +10,7 @@
 #include "cuda/result_memory.hpp"
 #include "cuda/scratch_arena.hpp"
 #include "engines/brute_force/device_entry.hpp"
+#include "engines/kept_index.hpp"
 #include "groups/resolve_length.hpp"
 
 namespace kith::detail::inline KITH_GPU {
@@ -53,12 +54,12 @@ std::int64_t measured(const Execution& execution, const Work& run) {
 
 /// Checks a call, and chooses its engine; returns the rest of it.
 DeviceKnnAsync checked(DeviceKnnAsync search) {
-    const PointsOrTree points(search.points);
     const PointsView* const queries = search.queries ? &*search.queries : nullptr;
-    const KnnCall call{points, queries, search.call.k, search.call.options, search.call.rows};
+    const KnnCall call{search.points, queries, search.call.k, search.call.options, search.call.rows};
     check(call, Where::stream);
-    search.all_pairs =
-        choose(call.task(), call.options.engine, size_of(points, queries, 0, Where::stream)) == Engine::brute_force;
+    search.all_pairs = choose(call.task(), call.options.engine, size_of(search.points, queries, 0, Where::stream)) ==
+                       Engine::brute_force;
+    search.kept = search.points.tree() != nullptr ? &*search.points.tree()->data().on_device : nullptr;
     return search;
 }
 
@@ -103,6 +104,17 @@ PointsView some_points(DType dtype, int dimension, std::int64_t count, const Exe
     return {&somewhere, dtype, count, dimension, dimension, 1, execution.device};
 }
 
+std::int64_t bytes_of_search(const PointsOrTree& points, std::optional<std::int64_t> queries, std::int64_t k,
+                             const KnnOptions& options) {
+    const NeighborRows no_rows;
+    DeviceKnnAsync call{points, {}, {k, options, &no_rows}};
+    if (queries) {
+        call.queries = some_points(points.dtype(), points.dimension(), *queries, options.execution);
+    }
+    call = checked(call);
+    return measured(options.execution, [&](DeviceWork& work) { search(work, call); });
+}
+
 /// Runs run(DeviceWork&) within the scratch, after check(DeviceWork&), which looks at other memory.
 template <class Run, class Check>
 void run_within(std::span<std::byte> scratch, const Execution& execution, const Run& run, const Check& check) {
@@ -117,26 +129,26 @@ void run_within(std::span<std::byte> scratch, const Execution& execution, const 
 } // namespace
 
 std::int64_t knn_async_bytes_on_device(const KnnSize& size, const Execution& execution) {
-    const NeighborRows no_rows;
-    const KnnOptions options{.engine = size.engine, .execution = execution};
-    DeviceKnnAsync call{
-        some_points(size.dtype, size.dimension, size.points, execution), {}, {size.k, options, &no_rows}};
-    if (size.queries) {
-        call.queries = some_points(size.dtype, size.dimension, *size.queries, execution);
-    }
-    call = checked(call);
-    return measured(execution, [&](DeviceWork& work) { search(work, call); });
+    return bytes_of_search(some_points(size.dtype, size.dimension, size.points, execution), size.queries, size.k,
+                           {.engine = size.engine, .execution = execution});
+}
+
+std::int64_t knn_async_bytes_of_tree_on_device(const Tree& tree, std::int64_t k, std::optional<std::int64_t> queries) {
+    Execution there;
+    there.device = tree.device();
+    return bytes_of_search(tree, queries, k, {.execution = there});
 }
 
 void knn_async_on_device(DeviceKnnAsync call, std::span<std::byte> scratch) {
     call = checked(call);
     const NeighborRows& rows = *call.call.rows;
-    const bool is_empty = (call.queries ? *call.queries : call.points).count() == 0;
+    const bool is_empty = (call.queries ? call.queries->count() : call.points.count()) == 0;
     run_within(
         scratch, call.call.options.execution, [&](DeviceWork& work) { search(work, call); },
         [&](DeviceWork& work) {
             require_memory_there(work, is_empty ? nullptr : rows.indices(), "indices");
             require_memory_there(work, is_empty ? nullptr : rows.distances(), "distances");
+            require_memory_there(work, is_empty ? nullptr : rows.query_indices().data(), "indices of queries");
             require_writable(call.status, "status");
         });
 }

@@ -238,6 +238,7 @@ const DeviceCalls& on_gpu() {
                                        .group_order = group_order,
                                        .gather_rows = gather_rows,
                                        .knn_async_bytes = knn_async_bytes_on_device,
+                                       .knn_async_bytes_of_tree = knn_async_bytes_of_tree_on_device,
                                        .knn_async = knn_async_on_device,
                                        .fof_async_bytes = fof_async_bytes_on_device,
                                        .fof_async = fof_async_on_device,

@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 
 namespace kith::detail::inline KITH_GPU {
@@ -49,6 +50,7 @@ struct DeviceCalls {
                         const Execution& execution);
 
     std::int64_t (*knn_async_bytes)(const KnnSize& size, const Execution& execution);
+    std::int64_t (*knn_async_bytes_of_tree)(const Tree& tree, std::int64_t k, std::optional<std::int64_t> queries);
     /// Chooses the engine: `all_pairs` need not be set.
     void (*knn_async)(DeviceKnnAsync search, std::span<std::byte> scratch);
     std::int64_t (*fof_async_bytes)(const FofSize& size, const Execution& execution);
@@ -60,6 +62,7 @@ struct DeviceCalls {
 };
 
 std::int64_t knn_async_bytes_on_device(const KnnSize& size, const Execution& execution);
+std::int64_t knn_async_bytes_of_tree_on_device(const Tree& tree, std::int64_t k, std::optional<std::int64_t> queries);
 void knn_async_on_device(DeviceKnnAsync search, std::span<std::byte> scratch);
 std::int64_t fof_async_bytes_on_device(const FofSize& size, const Execution& execution);
 void fof_async_on_device(DeviceFofAsync fof, std::span<std::byte> scratch);

@@ -17,8 +17,10 @@
 #include "support/dimension.hpp"
 #include "support/message.hpp"
 #include "support/number_types.hpp"
+#include "support/result_memory.hpp"
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 
 namespace kith {
@@ -31,7 +33,7 @@ namespace {
 template <Coordinate T, class Function>
 void with_sink(const KnnCall& call, const Function& function) {
     if (call.rows != nullptr) {
-        InputOrderRows<T> sink(*call.rows);
+        StoredRows<T> sink(*call.rows, call.options.z_order);
         function(sink);
     } else {
         VisitorSink<T> sink(*call.visitor);
@@ -46,7 +48,10 @@ void search(Context& context, const KnnCall& call, Engine engine, WorkingPoints<
     const KnnRequest<T> request = make_request(sources.frame(), call.k, call.options);
     const bool is_empty = call.row_count() == 0 || call.points.count() == 0;
     const Index<T>& index = sources.index(context, is_empty ? Engine::brute_force : engine, sink.spare());
-    if (queries) {
+    if (is_empty && call.options.z_order && call.row_count() > 0) { // which brute force does not sort
+        const PlaneTree<T> sorted = build_plane_tree<T>(context, *queries, TreeShape{});
+        context.stage("search", [&] { index.search(context, sorted.points, request, sink); });
+    } else if (queries) {
         index.search_queries(context, *queries, request, sink);
     } else {
         context.stage("search", [&] { index.search(context, index.points(), request, sink); });
@@ -76,7 +81,7 @@ void search(Context& context, const KnnCall& call, Engine engine, RowSink<T>& si
 /// Whether the calling thread searches the queries itself.
 bool is_for_this_thread(const KnnCall& call, Engine engine) {
     const Execution& execution = call.options.execution;
-    return engine == Engine::tree && call.rows != nullptr &&
+    return engine == Engine::tree && call.rows != nullptr && !call.options.z_order &&
            can_run_on_this_thread(call.points, call.queries, execution) &&
            are_few(call.row_count(), call.k, execution.threads);
 }
@@ -90,7 +95,7 @@ bool search_few(const KnnCall& call) {
     const KnnRequest<T> request = make_request(tree.points.frame, call.k, call.options);
     tell(call.options.execution, 0);
     const bool is_done = with_allocation_errors("the search", [&] {
-        return search_points({&tree, call.queries, &request, *InputOrderRows<T>(*call.rows).direct()});
+        return search_points({&tree, call.queries, &request, StoredRows<T>(*call.rows).direct()->rows});
     });
     if (is_done) {
         tell(call.options.execution, 1);
@@ -152,6 +157,7 @@ struct KnnResultAccess {
 private:
     /// Where the queries are, on the GPU of the call, or else in the host's memory.
     static KnnResult allocate(const detail::KnnCall& call) {
+        constexpr std::int64_t item = sizeof(std::int32_t);
         const std::int64_t rows = call.row_count();
         const IndexType index_type = call.options.index_type;
         const DType dtype = call.points.dtype();
@@ -159,7 +165,12 @@ private:
                               : call.points.tree() != nullptr ? call.points.tree()->data().given_on
                                                               : call.points.points().device();
         if (device.kind == DeviceKind::cpu || !detail::is_on_gpu(call.options.execution)) {
-            return {rows, call.k, index_type, dtype};
+            KnnResult result(rows, call.k, index_type, dtype);
+            if (call.options.z_order) {
+                result.query_indices_ = detail::allocate_result(
+                    rows * item, [&] { return detail::message("the queries of ", rows, " rows"); });
+            }
+            return result;
         }
         KnnResult result(rows, call.k, index_type, dtype, device);
         const auto memory_for = [&](std::int64_t width) {
@@ -173,6 +184,9 @@ private:
         };
         result.indices_ = memory_for(detail::item_size(index_type));
         result.distances_ = memory_for(detail::item_size(dtype));
+        if (call.options.z_order) {
+            result.query_indices_ = detail::on_gpu().result_memory(rows * item, call.options.execution);
+        }
         return result;
     }
 };

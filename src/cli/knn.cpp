@@ -66,6 +66,7 @@ SearchOutcome search(const Arguments& arguments, const SearchTask& task) {
                              .max_distance = arguments.max_distance,
                              .squared = arguments.squared,
                              .engine = arguments.engine,
+                             .z_order = arguments.z_order,
                              .execution = execution_over(task.ranks, task.execution, arguments.rebalance)};
     const auto found = std::make_shared<const KnnResult>(
         task.call([&](const PointsView& points,
@@ -85,14 +86,18 @@ SearchOutcome search(const Arguments& arguments, const SearchTask& task) {
             outcome.parameters[name] = value.is_string() ? value.get<std::string>() : value.dump();
         }
     }
+    if (arguments.z_order) {
+        outcome.parameters["z_order"] = "true";
+    }
     outcome.report =
         fmt::format("k = {}, engine {}, on {}", arguments.k, name_of(found->engine), name_of(arguments.common.device));
     outcome.distribution = found->distribution;
     const IndexType type = index_type_of(task);
     outcome.funnel =
-        std::make_shared<RankFunnel>(task.ranks, std::vector{indices_of(*found, type), distances_of(*found)});
-    const io::NeighborSource source{*outcome.queries, arguments.k, type, found->dtype(),
-                                    blocks_from(outcome.funnel, found)};
+        std::make_shared<RankFunnel>(task.ranks, std::vector{indices_of(*found, type), distances_of(*found),
+                                                             array_of(std::as_bytes(found->query_indices()))});
+    const io::NeighborSource source{
+        *outcome.queries, arguments.k, type, found->dtype(), blocks_from(outcome.funnel, found), arguments.z_order};
     outcome.write = [source](const std::filesystem::path& path, const io::Provenance& made_by) {
         (path.extension() == ".npz" ? io::stream_neighbors_npz : io::stream_neighbors_hdf5)(path, source, made_by);
     };
@@ -114,7 +119,8 @@ void run(Arguments& arguments, const Invocation& invocation) {
                 .try_out =
                     [&](const PointsView& none, const Execution& execution) {
                         (void)index_of(arguments, none, {}, execution);
-                        (void)knn(none, 1, {.engine = arguments.engine, .execution = execution});
+                        (void)knn(none, 1,
+                                  {.engine = arguments.engine, .z_order = arguments.z_order, .execution = execution});
                     }});
 }
 
@@ -150,12 +156,15 @@ Command knn_command(const Parser& program) {
               "Neighbors of every query; where there are fewer, the rest is index -1 at distance infinity",
               arguments->k, parse_whole, 1, std::numeric_limits<std::int32_t>::max())
         .required();
-    add_search_files(command, *arguments, "File to write, .npz or .hdf5: 'indices' and 'distances'");
+    add_search_files(command, *arguments,
+                     "File to write, .npz or .hdf5: 'indices' and 'distances', with --z-order also 'query_indices'");
     add_search_options(command, arguments, fmt::format("{}", fmt::join(engine_names, "|")));
     add_clover_options(command, arguments->clover);
     add_value(command, "--max-distance", "R", "Only neighbors within this distance, inclusive", arguments->max_distance,
               parse_length);
     command.flag("--squared", "Write squared distances", arguments->squared);
+    command.flag("--z-order", "Leave rows along the z-order curve of their queries, in one process",
+                 arguments->z_order);
     add_rebalance_option(command, arguments->rebalance);
     add_execution_options(command, arguments->common);
     add_footer(command,

@@ -180,6 +180,7 @@ void run_search(const SearchArguments& arguments, const Invocation& invocation, 
         }
         run.refuse_over_ranks(arguments.engine != Engine::automatic && arguments.engine != Engine::tree,
                               "an --engine other than tree");
+        run.refuse_over_ranks(arguments.z_order, "--z-order");
         if (!arguments.output.empty()) {
             run.outputs.plan("-o", arguments.output, {".npz", ".hdf5", ".h5"});
         }

@@ -25,6 +25,7 @@ struct SearchArguments : SnapshotArguments {
     std::vector<std::string> query_columns; ///< of a text table
     bool exclude_self = false;
     Engine engine = Engine::automatic;
+    bool z_order = false; ///< of kith knn
 };
 
 /// Adds -o, whose help is given, and --queries.

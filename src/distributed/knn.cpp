@@ -151,7 +151,7 @@ private:
             }
             const auto size = static_cast<std::size_t>(rows.rows * rows.k);
             if (rows.order.empty()) {
-                InputOrderRows<T> sink(NeighborRows(std::span(rows.indices, size), std::span(rows.distances, size)));
+                StoredRows<T> sink(NeighborRows(std::span(rows.indices, size), std::span(rows.distances, size)));
                 search_tree(context_, trees_.receivers(), trees_.sources, request_, sink);
             } else {
                 ScatterSink<T> sink(rows);

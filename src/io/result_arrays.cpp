@@ -14,11 +14,15 @@ std::int64_t bytes_of(DType dtype) {
 }
 
 StreamedArrays arrays_of(const NeighborSource& neighbors) {
-    return {{{"indices", 'i', bytes_of(neighbors.index_type), neighbors.rows, neighbors.k,
-              "rows of the sources, nearest first, one row per query; -1 where there is no neighbor"},
-             {"distances", 'f', bytes_of(neighbors.dtype), neighbors.rows, neighbors.k,
-              "distances to these, in the units of the points; infinite where there is no neighbor"}},
-            neighbors.next};
+    StreamedArrays arrays{{{"indices", 'i', bytes_of(neighbors.index_type), neighbors.rows, neighbors.k,
+                            "rows of the sources, nearest first, one row per query; -1 where there is no neighbor"},
+                           {"distances", 'f', bytes_of(neighbors.dtype), neighbors.rows, neighbors.k,
+                            "distances to these, in the units of the points; infinite where there is no neighbor"}},
+                          neighbors.next};
+    if (neighbors.z_order) {
+        arrays.arrays.push_back({"query_indices", 'i', 4, neighbors.rows, 0, "the query of each row"});
+    }
+    return arrays;
 }
 
 StreamedArrays arrays_of(const RadiusSource& neighbors) {
@@ -46,8 +50,12 @@ std::span<const std::byte> distance_bytes(const Result& found) {
 }
 
 NeighborSource source_of(const KnnResult& found) {
-    return {found.rows(), found.k(), found.index_type(), found.dtype(),
-            blocks_of({index_bytes(found), distance_bytes(found)})};
+    return {found.rows(),
+            found.k(),
+            found.index_type(),
+            found.dtype(),
+            blocks_of({index_bytes(found), distance_bytes(found), std::as_bytes(found.query_indices())}),
+            found.query_indices().data() != nullptr};
 }
 
 RadiusSource source_of(const RadiusResult& found) {

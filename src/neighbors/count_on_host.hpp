@@ -53,10 +53,13 @@ public:
                            offsets[row + 1] - offsets[row], by_distance);
         }
     }
-    /// Of a whole result.
-    [[nodiscard]] SearchSummary of(DeviceContext& context, const RowsOnDevice<T>& rows, std::int64_t k) {
+    /// Of a whole result, in input order or of these queries, which are the device's.
+    [[nodiscard]] SearchSummary of(DeviceContext& context, const RowsOnDevice<T>& rows, std::int64_t k,
+                                   std::span<const std::int32_t> queries = {}) {
         if (is_needed()) {
-            rows.indices_to_host(context, [&](const auto& indices) { take(indices, k, 0, nullptr); });
+            const std::vector<std::int32_t> named = context.to_host(queries.data(), std::ssize(queries));
+            rows.indices_to_host(
+                context, [&](const auto& indices) { take(indices, k, 0, named.empty() ? nullptr : named.data()); });
         }
         return summary();
     }

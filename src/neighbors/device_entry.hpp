@@ -38,11 +38,12 @@ struct DeviceRadiusCall {
 /// A search that only puts work on a stream (include/kith/async.hpp). Arguments have been checked as far as the host
 /// can.
 struct DeviceKnnAsync {
-    PointsView points;
+    PointsOrTree points;
     std::optional<PointsView> queries; ///< none: a self-search
     DeviceKnnCall call;                ///< with rows
     bool all_pairs = false;
-    DeviceStatus* status = nullptr; ///< in memory that the device can write
+    DeviceStatus* status = nullptr;         ///< in memory that the device can write
+    const DeviceTreeHandle* kept = nullptr; ///< the points' tree, if they have one
 };
 
 /// The neighbors of the queries, which may be the host's, or of the tree's points themselves if there are none.

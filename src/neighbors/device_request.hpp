@@ -76,7 +76,7 @@ inline WantedNeighbors wanted_by(const DeviceKnnCall& call) {
 template <Coordinate T>
 DeviceRequest<T> device_request(const DeviceKnnCall& call, const SearchFrame<T>* frame,
                                 const DeviceRowMemory<T>& rows) {
-    return {call.k, call.options.exclude_self, frame, rows, -1};
+    return {call.k, call.options.exclude_self, frame, rows, call.options.z_order ? 0 : -1};
 }
 
 /// The squared radius of a ball that holds so many of the points if all fill their extent evenly, in working units; 0

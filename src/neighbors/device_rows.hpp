@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <span>
 
 namespace kith::detail::inline KITH_GPU {
 
@@ -22,7 +23,8 @@ public:
           counted_(rows.indices() == nullptr ? context.buffer<std::uint8_t>(counted * item_size(index_type_))
                                              : DeviceBuffer<std::uint8_t>()),
           distances_(context, rows.distances(), rows.distance_count() * static_cast<std::int64_t>(sizeof(T))),
-          indices_(context, rows.indices(), rows.index_count() * item_size(rows.index_type())) {}
+          indices_(context, rows.indices(), rows.index_count() * item_size(rows.index_type())),
+          query_indices_(rows.query_indices()) {}
 
     [[nodiscard]] DeviceRowMemory<T> memory() const {
         return row_memory<T>(distances_.on_device(), counted_.size() > 0 ? counted_.data() : indices_.on_device(),
@@ -37,14 +39,21 @@ public:
                                 : take(context.to_host(rows.wide_indices, index_count_));
     }
 
-    /// Brings the rows to where they were asked for; runs the stage "download" if that is the host's memory.
-    void deliver(DeviceContext& context) const {
-        if (!distances_.must_be_copied() && !indices_.must_be_copied()) {
+    /// Brings the rows to where they were asked for, and the queries of rows in z-order, which are the device's; runs
+    /// the stage "download" if some of that is the host's memory.
+    void deliver(DeviceContext& context, const std::int32_t* queries = nullptr) const {
+        const auto name = [&] {
+            context.copy(query_indices_.data(), queries, static_cast<std::int64_t>(query_indices_.size_bytes()));
+        };
+        const bool stay = query_indices_.empty() || is_on_device(context, query_indices_.data());
+        if (stay && !distances_.must_be_copied() && !indices_.must_be_copied()) {
+            name();
             return;
         }
         context.stage("download", [&] {
             distances_.copy(context);
             indices_.copy(context);
+            name();
             context.wait();
         });
     }
@@ -55,6 +64,7 @@ private:
     DeviceBuffer<std::uint8_t> counted_;
     ResultMemory distances_;
     ResultMemory indices_;
+    std::span<std::int32_t> query_indices_;
 };
 
 } // namespace kith::detail::inline KITH_GPU

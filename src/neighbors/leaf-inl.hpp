@@ -102,7 +102,9 @@ public:
 
     /// Hands the rows on. Returns the largest squared distance that a row had to look at.
     HWY_INLINE T finish() {
-        if (!direct_) {
+        if (direct_) {
+            direct_->name(first_, rows_, receivers_.points.indices + first_);
+        } else {
             sink_.take({first_, rows_, receivers_.points.indices + first_, request_.k, scratch_.row_indices.data(),
                         scratch_.row_distances.data()});
         }
@@ -188,7 +190,7 @@ private:
             return;
         }
         const std::int32_t query = receivers_.points.indices[first_ + row];
-        const RowMemory<T> memory = direct_ ? direct_->row(query, request_.k)
+        const RowMemory<T> memory = direct_ ? direct_->row(first_ + row, query, request_.k)
                                             : RowMemory<T>{scratch_.row_distances.data() + row * request_.k,
                                                            scratch_.row_indices.data() + row * request_.k};
         write_row(scratch_.sorted_distances.data(), scratch_.sorted_indices.data(), found,
@@ -273,8 +275,8 @@ private:
     const int dimension_;
     const BlockKernels<T>& kernels_;
     SearchScratch<T>& scratch_;
-    const std::optional<RowMemory<T>> direct_; ///< rows are written there, past the cache
-    const std::int64_t needed_;                ///< neighbors to find, with the query itself where that is left out
+    const std::optional<DirectRows<T>> direct_; ///< rows are written there, past the cache
+    const std::int64_t needed_;                 ///< neighbors to find, with the query itself where that is left out
     const T guess_margin_ = margin_for(needed_);
     std::int64_t first_ = 0; ///< sorted position of the leaf's first query
     std::int64_t rows_ = 0;

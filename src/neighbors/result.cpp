@@ -118,11 +118,13 @@ NeighborRow KnnResult::row(std::int64_t i) const {
 
 NeighborRows KnnResult::rows_view() noexcept {
     const auto count = static_cast<std::size_t>(rows_ * k_);
+    const std::span named(static_cast<std::int32_t*>(query_indices_.get()), query_indices().size());
     const auto with_distances = [&]<class Index>(Index* indices) {
         if (dtype_ == DType::float32) {
-            return NeighborRows(std::span(indices, count), std::span(static_cast<float*>(distances_.get()), count));
+            return NeighborRows(std::span(indices, count), std::span(static_cast<float*>(distances_.get()), count),
+                                named);
         }
-        return NeighborRows(std::span(indices, count), std::span(static_cast<double*>(distances_.get()), count));
+        return NeighborRows(std::span(indices, count), std::span(static_cast<double*>(distances_.get()), count), named);
     };
     return index_type_ == IndexType::int32 ? with_distances(static_cast<std::int32_t*>(indices_.get()))
                                            : with_distances(static_cast<std::int64_t*>(indices_.get()));

@@ -11,6 +11,7 @@
 #include "tree/view.hpp"
 #include "walk/schedule.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -52,6 +53,26 @@ struct RowMemory {
     }
 };
 
+/// Memory for all rows: at the original indices of their queries, or in the order of the search, with these indices in
+/// memory of their own, if they are wanted.
+template <Coordinate T>
+struct DirectRows {
+    RowMemory<T> rows;
+    bool in_order_of_search = false;
+    std::int32_t* queries = nullptr;
+
+    /// The row of a query at a position among the sorted receivers.
+    [[nodiscard]] RowMemory<T> row(std::int64_t position, std::int32_t query, std::int64_t k) const {
+        return rows.row(in_order_of_search ? position : query, k);
+    }
+    /// Stores the original indices of queries from a position on.
+    void name(std::int64_t first, std::int64_t count, const std::int32_t* indices) const {
+        if (queries != nullptr) {
+            std::copy_n(indices, count, queries + first);
+        }
+    }
+};
+
 /// Where finished rows go. Calls are concurrent.
 template <Coordinate T>
 class RowSink {
@@ -61,8 +82,8 @@ public:
     RowSink& operator=(const RowSink&) = delete;
     virtual ~RowSink() = default;
     virtual void take(const RowBlock<T>& block) = 0;
-    /// Memory for all rows in input order, if there is such: rows written there are not handed on by take().
-    [[nodiscard]] virtual std::optional<RowMemory<T>> direct() const { return {}; }
+    /// Memory for all rows, if there is such: rows written there are not handed on by take().
+    [[nodiscard]] virtual std::optional<DirectRows<T>> direct() const { return {}; }
     /// The memory for the rows, until the first of them is written.
     [[nodiscard]] virtual DonatedMemory spare() const { return {}; }
 };

@@ -1,7 +1,8 @@
 // A neighbor search on a GPU that only puts work on the stream: no count is read, no memory taken but the caller's.
 //
-// As the search that waits (search_device.hpp), with a tree whose counts the number of points decides
-// (tree/fixed_planes.hpp) and a frame that the device finds. The tree changes how long it takes, not what it finds.
+// As the search that waits (search_device.hpp), in a kept tree, or with a tree whose counts the number of points
+// decides (tree/fixed_planes.hpp) and a frame that the device finds. The tree changes how long it takes, not what it
+// finds.
 #pragma once
 
 #include "cuda/device_value.hpp"
@@ -10,6 +11,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <span>
 
 namespace kith::detail::inline KITH_GPU {
 
@@ -28,10 +30,11 @@ struct CompleteSearchFrame {
 };
 
 /// A search by any engine, once its points are normalized: search(sources, queries, request), of which the first two
-/// are what normalize(points, known) returns, one and the same in a self-search.
-template <Coordinate T, int D, class Normalize, class Search>
-void search_normalized_async(DeviceWork& work, const DeviceKnnAsync& call, const Normalize& normalize,
-                             const Search& search) {
+/// are what sources_of(known) and normalize(queries, known) return, one and the same in a self-search. Queries of rows
+/// in z-order are returned in that order.
+template <Coordinate T, int D, class SourcesOf, class Normalize, class Search>
+void search_normalized_async(DeviceWork& work, const DeviceKnnAsync& call, const SourcesOf& sources_of,
+                             const Normalize& normalize, const Search& search) {
     const DeviceBuffer<DeviceFrame<T>> frames = work.buffer<DeviceFrame<T>>(2); // sources, queries
     const DeviceBuffer<SearchFrame<T>> frame = work.buffer<SearchFrame<T>>(1);
     const PlainBox box(call.call.options.box, D);
@@ -42,15 +45,20 @@ void search_normalized_async(DeviceWork& work, const DeviceKnnAsync& call, const
         complete(work, "search",
                  CompleteSearchFrame<T, D>{wanted_by(call.call), call.points.count(), points, frame.data()});
     };
-    const auto sources = normalize(call.points, AsyncPoints<T>{box, nullptr, frames.data(), call.status});
+    const auto search_for = [&](const auto& sources, const auto& queries) {
+        search(sources, queries, request);
+        const std::span<std::int32_t> named = rows.query_indices();
+        work.copy(named.data(), points_of(queries).indices.data(), static_cast<std::int64_t>(named.size_bytes()));
+    };
+    const auto& sources = sources_of(AsyncPoints<T>{box, nullptr, frames.data(), call.status});
     if (call.queries) {
         const auto queries =
             normalize(*call.queries, AsyncPoints<T>{box, frames.data(), frames.data() + 1, call.status});
         complete_frame(frames.data() + 1);
-        search(sources, queries, request);
+        search_for(sources, queries);
     } else {
         complete_frame(frames.data());
-        search(sources, sources, request);
+        search_for(sources, sources);
     }
 }
 
@@ -63,19 +71,44 @@ inline FixedShape shape_of_queries(std::int64_t queries, std::int64_t sources, s
     return shape;
 }
 
+/// What a kept tree is known by: the host found its frame.
+template <Coordinate T>
+struct StoreFrame {
+    DeviceFrame<T> known;
+    DeviceFrame<T>* frame;
+    DeviceStatus* status;
+
+    __device__ void operator()() const {
+        *frame = known;
+        *status = {};
+    }
+};
+
 template <Coordinate T, int D>
 void search_async_on_device(DeviceWork& work, const DeviceKnnAsync& call) {
-    search_normalized_async<T, D>(
-        work, call,
-        [&](const PointsView& points, const AsyncPoints<T>& known) {
-            const bool are_sources = known.sources == nullptr;
-            return build_tree_async<T, D>(
-                work, points,
-                are_sources ? usual_shape : shape_of_queries(points.count(), call.points.count(), call.call.k), known);
-        },
-        [&](const DevicePlaneTree<T>& sources, const DevicePlaneTree<T>& queries, const DeviceRequest<T>& request) {
-            DeviceSearch<T, D>(work, queries, sources).run(request, all_leaves(queries));
+    const auto search_from = [&](const auto& sources_of) {
+        search_normalized_async<T, D>(
+            work, call, sources_of,
+            [&](const PointsView& queries, const AsyncPoints<T>& known) {
+                return build_tree_async<T, D>(
+                    work, queries, shape_of_queries(queries.count(), call.points.count(), call.call.k), known);
+            },
+            [&](const DevicePlaneTree<T>& sources, const DevicePlaneTree<T>& queries, const DeviceRequest<T>& request) {
+                DeviceSearch<T, D>(work, queries, sources).run(request, all_leaves(queries));
+            });
+    };
+    if (call.kept != nullptr) {
+        search_from([&](const AsyncPoints<T>& known) -> const DevicePlaneTree<T>& {
+            const auto& tree = call.kept->as<T>();
+            complete(work, "frame of a tree",
+                     StoreFrame<T>{DeviceFrame<T>(tree.points.frame, false), known.frame, known.status});
+            return tree;
         });
+    } else {
+        search_from([&](const AsyncPoints<T>& known) {
+            return build_tree_async<T, D>(work, call.points.points(), usual_shape, known);
+        });
+    }
 }
 
 } // namespace kith::detail::inline KITH_GPU

@@ -1,5 +1,7 @@
 // The neighbor search of a GPU for points of one type and dimension, KITH_SCALAR and KITH_DIMENSION; compiled by
 // CMake's kith_add_device_instances().
+#include <kith/error.hpp>
+
 #include "neighbors/count_on_host.hpp"
 #include "neighbors/device_entry.hpp"
 #include "neighbors/device_rows.hpp"
@@ -37,8 +39,10 @@ SearchSummary search_trees(DeviceContext& context, const DevicePlaneTree<T>& que
     const RowsOnDevice<T> rows(context, *call.rows, count.is_needed() ? call.k * queries.points.count : 0);
     request.rows = rows.memory();
     context.stage("search", [&] { DeviceSearch<T, D>(context, queries, sources).run(request, all_leaves(queries)); });
-    rows.deliver(context);
-    return count.of(context, rows, call.k);
+    const std::int32_t* const in_z_order = queries.points.indices.data();
+    rows.deliver(context, in_z_order);
+    const auto named = call.options.z_order ? static_cast<std::size_t>(queries.points.count) : 0;
+    return count.of(context, rows, call.k, {in_z_order, named});
 }
 
 template <Coordinate T, int D>
@@ -57,13 +61,14 @@ SearchSummary search_tree(DeviceContext& context, const DevicePlaneTree<T>& sour
     return search_trees<T, D>(context, build_device_tree<T, D>(context, normalized, of_queries), sources, call, count);
 }
 
-/// Points and queries that are few, and rows of which none is to be counted.
+/// Points and queries that are few, and rows of which none is to be counted, in input order: keys alone do not decide
+/// the z-order.
 template <Coordinate T, int D>
 std::optional<SearchSummary> search_few(DeviceContext& context, const NormalizedPoints<T>& sources,
                                         const PointsView* queries, const DeviceKnnCall& call) {
     const std::int64_t others = queries != nullptr ? queries->count() : sources.view.count();
-    if (sources.has_tiny || call.k > max_list_length || std::min(sources.view.count(), others) == 0 ||
-        std::max(sources.view.count(), others) > max_few) {
+    if (call.options.z_order || sources.has_tiny || call.k > max_list_length ||
+        std::min(sources.view.count(), others) == 0 || std::max(sources.view.count(), others) > max_few) {
         return {};
     }
     const PointsOnDevice there = queries != nullptr ? points_on_device(context, *queries) : PointsOnDevice(context, {});
@@ -105,6 +110,11 @@ SearchSummary search_points_on_device(DeviceContext& context, const PointsView& 
         }
         return search_tree<T, D>(context, build_device_tree<T, D>(context, sources, points, shape), shape, queries,
                                  call);
+    }
+    if (call.options.z_order) {
+        throw Error(ErrorKind::out_of_memory, "the memory of the GPU has no room for the search in one piece, as rows "
+                                              "in z-order need it; leave z_order out, raise memory_budget or run on "
+                                              "the CPU");
     }
     const NormalizedPoints<T> normalized = points.device().kind == DeviceKind::cuda
                                                ? normalize_sources_on_device<T, D>(context, points, box)

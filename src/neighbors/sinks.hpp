@@ -13,20 +13,21 @@
 
 namespace kith::detail {
 
-/// Copies each row to its query's place in input order.
+/// Copies each row to its query's place in input order, or in that of the search.
 template <Coordinate T>
-class InputOrderRows final : public RowSink<T> {
+class StoredRows final : public RowSink<T> {
 public:
-    explicit InputOrderRows(const NeighborRows& rows) : rows_(rows) {}
+    explicit StoredRows(const NeighborRows& rows, bool in_order_of_search = false)
+        : rows_(rows), in_order_of_search_(in_order_of_search) {}
 
-    [[nodiscard]] std::optional<RowMemory<T>> direct() const override {
+    [[nodiscard]] std::optional<DirectRows<T>> direct() const override {
         RowMemory<T> memory{static_cast<T*>(rows_.distances())};
         if (rows_.index_type() == IndexType::int32) {
             memory.indices = static_cast<std::int32_t*>(rows_.indices());
         } else {
             memory.wide_indices = static_cast<std::int64_t*>(rows_.indices());
         }
-        return memory;
+        return DirectRows<T>{memory, in_order_of_search_, rows_.query_indices().data()};
     }
 
     [[nodiscard]] DonatedMemory spare() const override {
@@ -37,8 +38,9 @@ public:
     }
 
     void take(const RowBlock<T>& block) override {
+        direct()->name(block.first, block.rows, block.queries);
         for (std::int64_t row = 0; row < block.rows; ++row) {
-            const std::int64_t to = block.queries[row] * block.k;
+            const std::int64_t to = (in_order_of_search_ ? block.first + row : block.queries[row]) * block.k;
             const std::int64_t from = row * block.k;
             if (rows_.distances() != nullptr) {
                 std::copy_n(block.distances + from, block.k, static_cast<T*>(rows_.distances()) + to);
@@ -56,6 +58,7 @@ public:
 
 private:
     NeighborRows rows_;
+    bool in_order_of_search_;
 };
 
 /// Passes each block to the visitor.

@@ -57,6 +57,10 @@ std::vector<Call> calls_on(Given& given) {
          [&](Engine engine, const Execution& execution) {
              (void)knn_visit([](const auto&) {}, points, 3, {.engine = engine, .execution = execution});
          }},
+        {"knn in z-order", Task::neighbors_in_z_order, true,
+         [&](Engine engine, const Execution& execution) {
+             (void)knn(points, 3, {.engine = engine, .z_order = true, .execution = execution});
+         }},
         {"radius_search", Task::radius, true,
          [&](Engine engine, const Execution& execution) {
              (void)radius_search(points, 0.1, {.engine = engine, .execution = execution});
@@ -113,6 +117,10 @@ std::vector<Call> calls_on(Given& given) {
         {"knn of a tree", Task::neighbors, false, // which is on the CPU
          [&](Engine engine, const Execution& execution) {
              (void)knn(given.index(engine), 3, {.engine = engine, .execution = execution});
+         }},
+        {"knn of a tree in z-order", Task::neighbors_in_z_order, false,
+         [&](Engine engine, const Execution& execution) {
+             (void)knn(given.index(engine), 3, {.engine = engine, .z_order = true, .execution = execution});
          }},
         {"radius_search of a tree", Task::radius, false,
          [&](Engine engine, const Execution& execution) {

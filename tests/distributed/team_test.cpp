@@ -86,6 +86,11 @@ std::vector<Function> functions() {
              return share.are_mine(indices, all.indices(), 3) && share.are_mine(distances, all.distances<float>(), 3) &&
                     alone == indices && only == distances && share.is_mine(found.distribution, ranks);
          }},
+        {"knn in z-order", Task::neighbors_in_z_order,
+         [](const Share& share, Engine engine, const Execution& execution, int) {
+             (void)knn(share.mine, 3, {.engine = engine, .z_order = true, .execution = execution});
+             return false;
+         }},
         {"knn_visit", Task::neighbor_visits,
          [](const Share& share, Engine engine, const Execution& execution, int ranks) {
              std::vector<std::int64_t> nearest(static_cast<std::size_t>(share.mine.count()), -7);

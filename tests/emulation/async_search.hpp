@@ -4,28 +4,53 @@
 #include "calls/device_calls.hpp"
 
 #include "emulation/async_memory.hpp"
+#include "engines/kept_index.hpp"
 #include "support/cases.hpp"
+
+#include <kith/tree.hpp>
 
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 namespace kith::test {
 
+/// A tree of the emulated device, as the library of a GPU makes it.
+inline Tree tree_there(const PointsView& points, const TreeOptions& options) {
+    auto data = std::make_shared<detail::TreeData>();
+    data->size = points.count();
+    data->dimension = points.dimension();
+    data->dtype = points.dtype();
+    data->shape = options.shape;
+    data->device = options.execution.device;
+    data->on_device = detail::on_gpu().build_tree(points, options, data->stages);
+    return Tree(std::move(data));
+}
+
 template <class T, class Index>
 class AsyncTrial {
 public:
-    AsyncTrial(const PointsView& points, const std::optional<PointsView>& queries, std::int64_t k, KnnOptions options)
+    AsyncTrial(const PointsOrTree& points, const std::optional<PointsView>& queries, std::int64_t k, KnnOptions options)
         : rows_of_(queries ? queries->count() : points.count()), indices_(context_, rows_of_ * k),
-          distances_(context_, rows_of_ * k), status_(context_, 1), rows_(indices_.span(), distances_.span()) {
-        options.execution = cuda(1);
-        search_ = {points, queries, {k, options, &rows_, nullptr}, false, status_.data()};
+          distances_(context_, rows_of_ * k), queries_(context_, options.z_order ? rows_of_ : 0), status_(context_, 1),
+          rows_(indices_.span(), distances_.span(), queries_.span()), search_{points,
+                                                                              queries,
+                                                                              {k, std::move(options), &rows_, nullptr},
+                                                                              false,
+                                                                              status_.data()} {
+        search_.call.options.execution = cuda(1);
     }
 
     [[nodiscard]] std::int64_t bytes_needed() const {
         const KnnOptions& options = search_.call.options;
+        if (const Tree* const tree = search_.points.tree()) {
+            return detail::knn_async_bytes_of_tree_on_device(*tree, search_.call.k,
+                                                             search_.queries ? std::optional(rows_of_) : std::nullopt);
+        }
         KnnSize size{search_.points.dtype(), search_.points.dimension(), search_.points.count(), {}, search_.call.k,
                      options.engine};
         if (search_.queries) {
@@ -41,8 +66,10 @@ public:
     [[nodiscard]] DeviceStatus status() { return context_.to_host(status_.data()); }
     [[nodiscard]] oracle::Rows<T> rows() const {
         const std::vector<Index> indices = indices_.on_host();
-        return {{indices.begin(), indices.end()}, distances_.on_host()};
+        const oracle::Rows<T> rows{{indices.begin(), indices.end()}, distances_.on_host()};
+        return search_.call.options.z_order ? in_input_order(rows, queries_.on_host(), search_.call.k) : rows;
     }
+    [[nodiscard]] std::vector<std::int32_t> queries() const { return queries_.on_host(); } ///< of rows in z-order
     [[nodiscard]] detail::DeviceKnnAsync& search() { return search_; }
     [[nodiscard]] detail::DeviceContext& context() { return context_; }
 
@@ -51,6 +78,7 @@ private:
     detail::DeviceContext context_{cuda(1)};
     ThereOn<Index> indices_;
     ThereOn<T> distances_;
+    ThereOn<std::int32_t> queries_;
     ThereOn<DeviceStatus> status_;
     NeighborRows rows_;
     detail::DeviceKnnAsync search_;

@@ -105,6 +105,78 @@ TEST_F(KnnAsyncAlone, EitherHalfOfTheRowsMayBeLeftOut) {
     EXPECT_EQ(std::vector<std::int64_t>(found.begin(), found.end()), whole.rows().indices);
 }
 
+// Trees with more planes than one, of few points and none.
+TEST_F(KnnAsyncAlone, SearchesKeptTreesOfEveryShape) {
+    for (const std::int64_t count : {0, 1, 33, 1025}) {
+        const std::vector<float> points = uniform_points<float>(count, 3, -0.2, 1.1, 5);
+        DeviceContext context(cuda(1));
+        const ThereOn<float> points_there(context, points);
+        for (const int leaf_size : {1, 7, 32}) {
+            const Tree tree = tree_there(
+                points_there.points(3),
+                {.box = Box::periodic(1), .shape = {.leaf_size = leaf_size, .top_size = 8}, .execution = cuda(1)});
+            const oracle::WorkingCopy<float> copy = oracle::working_copy<float>(points, 3, Box::periodic(1));
+            AsyncTrial<float, std::int32_t> of_all(tree, {}, 3, {});
+            of_all.run();
+            EXPECT_TRUE(same_rows<float>(of_all.rows(), oracle::Neighbors<float>(copy).rows(3), 3));
+            for (const std::int64_t others : {0, 1, 40}) {
+                const std::vector<float> queries = uniform_points<float>(others, 3, -0.4, 1.5, 6);
+                const ThereOn<float> queries_there(context, queries);
+                for (const std::int64_t k : {2, 70}) {
+                    AsyncTrial<float, std::int32_t> trial(tree, queries_there.points(3), k, {});
+                    trial.run();
+                    EXPECT_EQ(trial.status().refusal, PointError::none);
+                    EXPECT_TRUE(same_rows<float>(
+                        trial.rows(), oracle::Neighbors<float>(copy, std::span<const float>(queries)).rows(k), k));
+                }
+            }
+        }
+    }
+    EXPECT_EQ(emulation::held_on_device(), 0);
+}
+
+TEST_F(KnnAsyncAlone, LeavesRowsOfAKeptTreeInItsOrder) {
+    const std::vector<float> points = uniform_points<float>(200, 3, 0, 1, 9);
+    DeviceContext context(cuda(1));
+    const ThereOn<float> there(context, points);
+    const Tree tree = tree_there(there.points(3), {.execution = cuda(1)});
+    AsyncTrial<float, std::int32_t> trial(tree, {}, 4, {.z_order = true});
+    trial.run();
+    EXPECT_EQ(trial.queries(), context.to_host(tree.order().data(), 200));
+    EXPECT_TRUE(
+        same_rows<float>(trial.rows(), rows_of<float>(knn(PointsView(points, 3), 4, {.execution = cpu(1)})), 4));
+}
+
+TEST_F(KnnAsyncAlone, RefusesQueriesOfAKeptTree) {
+    const std::vector<float> points = uniform_points<float>(70, 3, 0, 1, 9);
+    std::vector<float> queries = uniform_points<float>(20, 3, 0, 1, 8);
+    DeviceContext context(cuda(1));
+    const ThereOn<float> there(context, points);
+    const Tree tree = tree_there(there.points(3), {.execution = cuda(1)});
+    const auto status_of = [&](std::size_t place, float value) {
+        std::vector<float> changed = queries;
+        changed[place] = value;
+        const ThereOn<float> queries_there(context, changed);
+        AsyncTrial<float, std::int32_t> trial(tree, queries_there.points(3), 4, {});
+        trial.run();
+        return trial.status();
+    };
+    EXPECT_EQ(status_of(13, std::numeric_limits<float>::quiet_NaN()).refusal, PointError::queries_not_finite);
+    EXPECT_EQ(status_of(13, 1e30F).refusal, PointError::queries_too_far);
+    EXPECT_EQ(status_of(13, 0.5F).refusal, PointError::none);
+
+    const auto refuses = [](const std::vector<std::string>& parts, const Tree& kept, const KnnOptions& options) {
+        return is_refused(ErrorKind::invalid_argument, parts, [&] {
+            AsyncTrial<float, std::int32_t> trial(kept, {}, 4, options);
+            trial.run();
+        });
+    };
+    EXPECT_TRUE(refuses({"a tree has its own"}, tree, {.box = Box::periodic(1)}));
+    EXPECT_TRUE(refuses({"'brute'", "of the engine 'tree'"}, tree, {.engine = Engine::brute_force}));
+    EXPECT_TRUE(refuses({"built on GPU 0", "on GPU 1"}, tree_there(PointsView(points, 3), {.execution = cuda(0)}), {}));
+    EXPECT_TRUE(refuses({"GPU"}, Tree(PointsView(points, 3), {.execution = cpu(1)}), {}));
+}
+
 /// What a call that waits throws.
 template <class T>
 std::string text_of_the_host(const std::vector<T>& points, const std::vector<T>* queries, const Box& box) {

@@ -26,27 +26,37 @@ using detail::DeviceContext;
 template <class T, class Index>
 class RowMemory {
 public:
-    RowMemory(DeviceContext& context, std::int64_t size, bool on_device)
+    /// `queries` is the number of those that rows in z-order name; 0: rows are in input order.
+    RowMemory(DeviceContext& context, std::int64_t size, std::int64_t queries, std::int64_t k, bool on_device)
         : indices_(static_cast<std::size_t>(size), Index(-7)),
-          distances_(static_cast<std::size_t>(size), std::numeric_limits<T>::quiet_NaN()) {
+          distances_(static_cast<std::size_t>(size), std::numeric_limits<T>::quiet_NaN()),
+          queries_(static_cast<std::size_t>(queries), -7), k_(k) {
         if (on_device) {
             device_indices_.emplace(context, size);
             device_distances_.emplace(context, size);
+            device_queries_.emplace(context, queries);
         }
-        rows_ = on_device ? NeighborRows(device_indices_->span(), device_distances_->span())
-                          : NeighborRows(std::span(indices_), std::span(distances_));
+        const std::span<std::int32_t> queries_there = on_device ? device_queries_->span() : std::span(queries_);
+        rows_ = on_device ? NeighborRows(device_indices_->span(), device_distances_->span(), queries_there)
+                          : NeighborRows(std::span(indices_), std::span(distances_), queries_there);
     }
     [[nodiscard]] const NeighborRows* rows() const { return &rows_; }
     [[nodiscard]] oracle::Rows<T> found() const {
         const std::vector<Index> indices = device_indices_ ? device_indices_->on_host() : indices_;
-        return {{indices.begin(), indices.end()}, device_distances_ ? device_distances_->on_host() : distances_};
+        const oracle::Rows<T> rows{{indices.begin(), indices.end()},
+                                   device_distances_ ? device_distances_->on_host() : distances_};
+        return queries_.empty() ? rows
+                                : in_input_order(rows, device_queries_ ? device_queries_->on_host() : queries_, k_);
     }
 
 private:
     std::vector<Index> indices_;
     std::vector<T> distances_;
+    std::vector<std::int32_t> queries_;
+    std::int64_t k_;
     std::optional<ThereOn<Index>> device_indices_;
     std::optional<ThereOn<T>> device_distances_;
+    std::optional<ThereOn<std::int32_t>> device_queries_;
     NeighborRows rows_;
 };
 
@@ -65,6 +75,7 @@ public:
     [[nodiscard]] const PointsView& points() const { return points_.view(); }
     [[nodiscard]] const PointsView* queries() const { return queries_ ? &queries_->view() : nullptr; }
     [[nodiscard]] const detail::DeviceKnnCall& call() const { return call_; }
+    void want_z_order(bool z_order) { call_.options.z_order = z_order; }
 
     /// The rows that search() writes.
     template <class Search>
@@ -76,7 +87,8 @@ public:
 private:
     template <class Index, class Search>
     oracle::Rows<T> rows_of(const Search& search) {
-        const RowMemory<T, Index> memory(context_, request_.rows() * request_.k, rows_on_device_);
+        const RowMemory<T, Index> memory(context_, request_.rows() * request_.k,
+                                         call_.options.z_order ? request_.rows() : 0, request_.k, rows_on_device_);
         call_.rows = memory.rows();
         const oracle::Unresolved unresolved(search().unresolved);
         oracle::Rows<T> found = memory.found();
@@ -100,6 +112,7 @@ constexpr auto in_a_kept_tree = []<class T>(const KnnRequest<T>& request, Random
         const auto tree =
             detail::build_tree_on_device<T, D>(trial.context(), trial.points(), request.options.box, shape);
         EXPECT_EQ(tree.size, request.points.count());
+        trial.want_z_order(draw.integer(2) == 0);
         found = trial.rows_of([&] {
             return detail::search_tree_on_device<T, D>(trial.context(), tree, shape, trial.queries(), trial.call());
         });
@@ -115,6 +128,7 @@ KnnBackend among_points_by(Engine engine, std::int64_t one_in) {
         oracle::Rows<T> found;
         with_tested_dimension(request.points.dimension(), [&]<int D>(std::integral_constant<int, D>) {
             WaitingTrial<T> trial(request, draw);
+            trial.want_z_order(engine == Engine::tree && draw.integer(3) == 0);
             found = trial.rows_of([&] {
                 detail::DeviceKnnCall call = trial.call();
                 call.options.execution = cuda(1);
@@ -183,31 +197,41 @@ constexpr auto through_a_visitor = []<class T>(const KnnRequest<T>& request, Ran
 };
 
 template <class T, class Index>
-oracle::Rows<T> stream_ordered(const KnnRequest<T>& request, const KnnOptions& options) {
+oracle::Rows<T> stream_ordered(const KnnRequest<T>& request, KnnOptions options,
+                               const std::optional<TreeShape>& shape) {
     DeviceContext context(cuda(1));
     const GivenPoints<T> points(context, request.points, true);
     std::optional<GivenPoints<T>> queries;
     if (request.queries != nullptr) {
         queries.emplace(context, *request.queries, true);
     }
-    AsyncTrial<T, Index> trial(points.view(), queries ? std::optional(queries->view()) : std::nullopt, request.k,
-                               options);
+    std::optional<Tree> tree;
+    if (shape) {
+        tree.emplace(tree_there(points.view(), {.box = options.box, .shape = *shape, .execution = cuda(1)}));
+        options.box = {};
+    }
+    AsyncTrial<T, Index> trial(tree ? PointsOrTree(*tree) : PointsOrTree(points.view()),
+                               queries ? std::optional(queries->view()) : std::nullopt, request.k, options);
     trial.run();
     EXPECT_EQ(trial.status().refusal, PointError::none);
     return trial.rows();
 }
 
-KnnBackend stream_ordered_by(Engine engine, std::int64_t one_in) {
-    const auto search = [engine]<class T>(const KnnRequest<T>& request, Random&) {
+/// With planes of that shape in a kept tree, or else among points.
+KnnBackend stream_ordered_by(Engine engine, bool keeps, std::int64_t one_in) {
+    const auto search = [engine, keeps]<class T>(const KnnRequest<T>& request, Random& draw) {
         KnnOptions options = request.options;
         options.engine = engine;
+        options.z_order = engine == Engine::tree && draw.integer(3) == 0;
+        const std::optional<TreeShape> shape = keeps ? std::optional(drawn_shape(draw)) : std::nullopt;
         const oracle::Rows<T> found = options.index_type == IndexType::int32
-                                          ? stream_ordered<T, std::int32_t>(request, options)
-                                          : stream_ordered<T, std::int64_t>(request, options);
+                                          ? stream_ordered<T, std::int32_t>(request, options, shape)
+                                          : stream_ordered<T, std::int64_t>(request, options, shape);
         EXPECT_EQ(emulation::held_on_device(), 0);
         return found;
     };
-    return knn_backend("emulated GPU, stream-ordered, " + name_of(engine), search, one_in);
+    return knn_backend("emulated GPU, stream-ordered, " + name_of(engine) + (keeps ? " that is kept" : ""), search,
+                       one_in);
 }
 
 } // namespace
@@ -221,8 +245,9 @@ std::vector<KnnBackend> knn_backends() {
         backends.push_back(among_points_by(engine, one_in.contains(engine) ? one_in.at(engine) : 8));
     }
     for (const Engine engine : named_engines_of(detail::Task::neighbors, detail::Where::stream)) {
-        backends.push_back(stream_ordered_by(engine, engine == Engine::tree ? 1 : 4));
+        backends.push_back(stream_ordered_by(engine, false, engine == Engine::tree ? 1 : 4));
     }
+    backends.push_back(stream_ordered_by(Engine::tree, true, 2));
     return backends;
 }
 

@@ -60,6 +60,19 @@ TEST_F(CallsOnDevice, WorkInPiecesWhereMemoryIsShort) {
     EXPECT_EQ(emulation::held_on_device(), 0);
 }
 
+TEST_F(CallsOnDevice, LeaveNoRowsInZOrderWhereTheyWorkInPieces) {
+    const std::vector<float> points = uniform_points<float>(400, 3, 0, 1, 5);
+    KnnResult found(400, 5, IndexType::int32, DType::float32);
+    const NeighborRows rows = found.rows_view();
+    Execution execution = cuda();
+    execution.memory_budget = 28000;
+    EXPECT_TRUE(is_refused(ErrorKind::out_of_memory, {"in one piece", "z_order"}, [&] {
+        (void)detail::on_gpu().knn(PointsView(points, 3), nullptr,
+                                   {5, {.z_order = true, .execution = execution}, &rows}, Engine::tree);
+    }));
+    EXPECT_EQ(emulation::held_on_device(), 0);
+}
+
 TEST_F(CallsOnDevice, SayWhatIsMissingWhereEvenPiecesDoNotFit) {
     const std::vector<float> points = uniform_points<float>(1000, 3, 0, 1, 5);
     KnnResult found(1000, 5, IndexType::int32, DType::float32);

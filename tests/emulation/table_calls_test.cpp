@@ -44,7 +44,11 @@ protected:
         const KnnOptions knn_options{.engine = engine, .execution = execution_};
         switch (task) {
         case Task::neighbors:
-            return detail::check(detail::KnnCall{points, nullptr, 3, knn_options}, where);
+        case Task::neighbors_in_z_order: {
+            KnnOptions options = knn_options;
+            options.z_order = task == Task::neighbors_in_z_order;
+            return detail::check(detail::KnnCall{points, nullptr, 3, options}, where);
+        }
         case Task::neighbor_visits: {
             const NeighborVisitor visitor = [](const NeighborBlock&) {};
             return detail::check(detail::KnnCall{points, nullptr, 3, knn_options, nullptr, &visitor}, where);
@@ -84,6 +88,12 @@ protected:
     [[nodiscard]] bool is_answered(Task task, Engine engine) const {
         const KnnResult expected = knn(view_, 3, {.execution = cpu(1)});
         switch (task) {
+        case Task::neighbors_in_z_order: {
+            std::vector<std::int32_t> queries(static_cast<std::size_t>(view_.count()));
+            const NeighborRows rows{std::span<std::int32_t>(), std::span<float>(), queries};
+            (void)detail::on_gpu().knn(view_, nullptr, {3, {.z_order = true, .execution = execution_}, &rows}, engine);
+            return std::ranges::equal(queries, Tree(view_, {.execution = cpu(1)}).order());
+        }
         case Task::neighbors: {
             KnnResult found(view_.count(), 3, IndexType::int32, view_.dtype());
             const NeighborRows rows = found.rows_view();
@@ -151,7 +161,7 @@ protected:
 
     /// Bytes that an asynchronous call needs, or 0 if there is none of the task.
     [[nodiscard]] std::int64_t bytes_needed(Task task, Engine engine) const {
-        return task == Task::neighbors
+        return task == Task::neighbors || task == Task::neighbors_in_z_order
                    ? detail::on_gpu().knn_async_bytes({DType::float32, 3, 200, {}, 3, engine}, execution_)
                : task == Task::groups ? detail::on_gpu().fof_async_bytes({DType::float32, 3, 200, engine}, execution_)
                                       : 0;

@@ -47,6 +47,7 @@ HAS_PADDING = (
 # Kernels that no call below launches, or that the interpreter cannot run: pattern of the name, why.
 NOT_RUN = (
     (r"^complete_kernel<CompleteSearchFrame<", "calls pow, a function, for the radius that a search begins with"),
+    (r"^complete_kernel<StoreFrame<", "only for asynchronous calls on a kept tree, whose other kernels are run"),
     (r"^(merge_rows_kernel<|each_index_kernel<ReportRows<)", "only for searches in pieces, when memory is short"),
     (r"^each_index_kernel<FindLeafBlocks>", "only for visitors"),
     (r"^each_index_kernel<(FindRuns|MakeRunsOfMembers)<unsigned long>", "only for keys of groups that take 64 bits"),

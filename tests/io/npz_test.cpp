@@ -130,6 +130,16 @@ TEST_F(NpzRadius, EveryType) {
     expect_radius_members<std::int64_t, double>(IndexType::int64);
 }
 
+TEST_F(NpzRadius, NeighborsInZOrderNameTheirQueries) {
+    const TemporaryFolder folder;
+    const std::vector<float> line = {3, 0, 0, 0, 1, 0};
+    io::write_neighbors_npz(folder / "a.npz", knn(PointsView(line, 2), 1, {.z_order = true}), provenance);
+    const std::string queries = member(folder / "a.npz", "query_indices.npy");
+    EXPECT_NE(queries.find("'<i4', 'fortran_order': False, 'shape': (3,)"), std::string::npos) << queries;
+    EXPECT_EQ(queries.substr(128), std::string("\1\0\0\0\2\0\0\0\0\0\0\0", 12));
+    EXPECT_EQ(member(folder / "a.npz", "indices.npy").substr(128), queries.substr(128));
+}
+
 TEST_F(NpzRadius, SpanningTrees) {
     const TemporaryFolder folder;
     const std::vector<double> line = {0, 0, 3, 0, 1, 0};

@@ -48,6 +48,7 @@ KnnBackend backend_of(Engine engine) {
             KnnOptions options = request.options;
             options.engine = engine;
             options.execution = cpu(std::vector<int>{0, 1, 2, 7}[static_cast<std::size_t>(draw.integer(4))]);
+            options.z_order = (engine == Engine::automatic || engine == Engine::tree) && draw.integer(4) == 0;
             const PointsView* queries = request.queries;
             const std::int64_t k = request.k;
             const KnnResult found = [&] {

@@ -3,6 +3,7 @@
 
 #include "support/engines.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <ostream>
 #include <string_view>
@@ -81,7 +82,19 @@ oracle::Rows<T> rows_of(const KnnResult& result) {
         rows.indices.assign(result.indices64().begin(), result.indices64().end());
     }
     rows.distances.assign(result.distances<T>().begin(), result.distances<T>().end());
-    return rows;
+    return result.query_indices().empty() ? rows : in_input_order(rows, result.query_indices(), result.k());
+}
+
+template <class T>
+oracle::Rows<T> in_input_order(const oracle::Rows<T>& rows, std::span<const std::int32_t> queries, std::int64_t k) {
+    oracle::Rows<T> sorted{std::vector<std::int64_t>(rows.indices.size(), -7),
+                           std::vector<T>(rows.distances.size(), -7), rows.unresolved};
+    for (std::int64_t row = 0; row < std::ssize(queries); ++row) {
+        const std::int64_t to = std::int64_t{queries[static_cast<std::size_t>(row)]} * k;
+        std::copy_n(rows.indices.begin() + row * k, k, sorted.indices.begin() + to);
+        std::copy_n(rows.distances.begin() + row * k, k, sorted.distances.begin() + to);
+    }
+    return sorted;
 }
 
 template <class T>
@@ -141,6 +154,8 @@ testing::AssertionResult has_parts(const Error& error, ErrorKind kind, const std
 
 template oracle::Rows<float> rows_of(const KnnResult&);
 template oracle::Rows<double> rows_of(const KnnResult&);
+template oracle::Rows<float> in_input_order(const oracle::Rows<float>&, std::span<const std::int32_t>, std::int64_t);
+template oracle::Rows<double> in_input_order(const oracle::Rows<double>&, std::span<const std::int32_t>, std::int64_t);
 template testing::AssertionResult same_rows(const oracle::Rows<float>&, const oracle::Rows<float>&, std::int64_t);
 template testing::AssertionResult same_rows(const oracle::Rows<double>&, const oracle::Rows<double>&, std::int64_t);
 

@@ -16,6 +16,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -62,9 +63,12 @@ void with_type(DType dtype, const Body& body) {
     }
 }
 
-/// The rows of a result, whatever the width of its indices.
+/// The rows of a result in input order, whatever their own and the width of the indices.
 template <class T>
 oracle::Rows<T> rows_of(const KnnResult& result);
+/// Rows in z-order in input order; a query without a row gets one that is none.
+template <class T>
+oracle::Rows<T> in_input_order(const oracle::Rows<T>& rows, std::span<const std::int32_t> queries, std::int64_t k);
 
 template <class T>
 testing::AssertionResult same_rows(const oracle::Rows<T>& found, const oracle::Rows<T>& expected, std::int64_t k);

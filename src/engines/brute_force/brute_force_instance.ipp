@@ -40,11 +40,11 @@ void label_all_pairs_on_device(DeviceContext& context, const DeviceTreeHandle& p
 
 template <Coordinate T, int D>
 void search_all_pairs_async_on_device(DeviceWork& work, const DeviceKnnAsync& call) {
+    const auto copy = [&](const PointsView& points, const AsyncPoints<T>& known) {
+        return copy_points_async<T, D>(work, points, known);
+    };
     search_normalized_async<T, D>(
-        work, call,
-        [&](const PointsView& points, const AsyncPoints<T>& known) {
-            return copy_points_async<T, D>(work, points, known);
-        },
+        work, call, [&](const AsyncPoints<T>& known) { return copy(call.points.points(), known); }, copy,
         [&](const DevicePointSet<T>& sources, const DevicePointSet<T>& queries, const DeviceRequest<T>& request) {
             run_all_pairs<T, D>(work, queries, sources, request);
         });

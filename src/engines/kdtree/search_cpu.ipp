@@ -24,7 +24,7 @@ void find_rows(const KdTreeKnnJob<KITH_SCALAR>& job, std::int64_t begin, std::in
     const KnnRequest<T>& request = *job.request;
     const PointSet<T>& receivers = *job.receivers;
     const std::int64_t k = request.k;
-    const std::optional<RowMemory<T>> direct = job.sink->direct();
+    const std::optional<DirectRows<T>> direct = job.sink->direct();
     if (!direct) {
         scratch.reserve_rows((end - begin) * k);
     }
@@ -38,9 +38,10 @@ void find_rows(const KdTreeKnnJob<KITH_SCALAR>& job, std::int64_t begin, std::in
         const std::int64_t found = nearest.search(query);
         write_row(scratch.sorted_distances.data(), scratch.sorted_indices.data(), found,
                   request.exclude_self ? receivers.indices[i] : -1, k, request.report,
-                  direct ? direct->row(receivers.indices[i], k) : block.row(i - begin, k), direct.has_value());
+                  direct ? direct->row(i, receivers.indices[i], k) : block.row(i - begin, k), direct.has_value());
     }
     if (direct) {
+        direct->name(begin, end - begin, receivers.indices.data() + begin);
         hwy::FlushStream(); // rows were written past the cache
     } else {
         job.sink->take({begin, end - begin, receivers.indices.data() + begin, k, block.indices, block.distances});

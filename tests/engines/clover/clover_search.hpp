@@ -70,7 +70,7 @@ private:
                 given = detail::normalize_queries<T>(*queries, sources.frame);
                 others = detail::UnsortedPoints<T>{nullptr, &*given};
             }
-            detail::InputOrderRows<T> sink(
+            detail::StoredRows<T> sink(
                 NeighborRows(std::span<std::int64_t>(rows.indices), std::span<T>(rows.distances)));
             search(context, {nullptr, &sources}, others ? &*others : nullptr,
                    detail::make_request(sources.frame, k, options), sink);
