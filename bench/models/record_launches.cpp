@@ -196,7 +196,9 @@ private:
         kith::detail::with_instance(points_.dtype(), points_.dimension(), [&]<class, int D>() {
             record_as(Saved::largest, [&] {
                 kith::detail::DeviceContext context(execution_);
-                (void)kith::detail::search_cells_on_device<T, D>(context, points_, queries(), call, 8);
+                const auto cells = kith::detail::build_cells_on_device<T, D>(
+                    context, points_, box_, {.form = kith::CloverForm::flat, .hubs = 8});
+                (void)kith::detail::search_cells_on_device<T, D>(context, cells, queries(), call);
                 (void)context.take_stages();
             });
         });

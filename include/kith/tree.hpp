@@ -69,7 +69,7 @@ struct KdTreeOptions {
 
 struct TreeOptions {
     Box box = {};
-    Engine engine = Engine::tree; ///< automatic is the tree; on a GPU there is no other
+    Engine engine = Engine::tree; ///< automatic is the tree; no index on a GPU is of brute force
     TreeShape shape = {};         ///< of Engine::tree
     CloverOptions clover = {};    ///< of Engine::clover
     KdTreeOptions kdtree = {};    ///< of Engine::kdtree
@@ -87,13 +87,14 @@ struct NodeBoxes {
 /// that was moved from is the same tree, and still usable. Queries are thread-safe. A call takes the engine of the
 /// index; it throws Error: unsupported if that engine does not support it (execution.hpp), and invalid_argument if its
 /// options name another engine.
+/// Points that have moved need another Tree; on a GPU it takes the memory of the old one if that is destroyed before.
 /// Device work that reads the tree must complete before its last copy is destroyed.
 class Tree {
 public:
     /// Copies and arranges the points; the view is not kept. Throws Error: invalid_points (NaN, infinity, extent over
     /// twice the period; the text names the first such point), invalid_argument (box of another dimension, negative
     /// period, invalid shape or hubs, options of another engine), too_large (more than 2^31 - 1 points), unsupported
-    /// (dimension or CUDA not built, an engine on a GPU other than the tree), out_of_memory, device, canceled.
+    /// (dimension or CUDA not built, brute force on a GPU), out_of_memory, device, canceled.
     explicit Tree(const PointsView& points, const TreeOptions& options = {});
     Tree(const Tree&) = default;
     Tree& operator=(const Tree&) = default;

@@ -24,8 +24,8 @@ class Tree:
     points, box, device, threads, progress
         As for `kith.knn`. The points are copied.
     engine : "auto", "tree", "brute", "kdtree" or "clover"
-        The search algorithm that the index is for; answers do not depend on it. "auto" is "tree": planes of boxes, the only
-        ones on a GPU, and the only ones that answer every call. "brute" keeps the points alone, "kdtree" a k-d tree,
+        The search algorithm that the index is for; answers do not depend on it. "auto" is "tree": planes of boxes, the
+        only ones that answer every call. "brute" keeps the points alone, and not on a GPU; "kdtree" is a k-d tree, and
         "clover" cells around random hubs. A call that the engine does not support raises NotImplementedError, one with
         another engine than "auto" and this one ValueError.
     leaf_size : int, optional

@@ -88,8 +88,8 @@ inline constexpr EngineRow engine_table[] = {
     {Task::spanning_tree_in_phase_space, Engine::brute_force, {true, false, false, false}},
     {Task::index, Engine::tree, {true, true, false, false}},
     {Task::index, Engine::brute_force, {true, false, false, false}},
-    {Task::index, Engine::kdtree, {true, false, false, false}},
-    {Task::index, Engine::clover, {true, false, false, false}},
+    {Task::index, Engine::kdtree, {true, true, false, false}},
+    {Task::index, Engine::clover, {true, true, false, false}},
 };
 
 /// Whether the engine supports such calls there. Engine::automatic does where the tree does.

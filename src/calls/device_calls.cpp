@@ -28,14 +28,34 @@ StageReports run(const PointsOrTree& points, const Execution& execution, const U
     return context.take_stages();
 }
 
-/// Calls use(tree, shape) with the kept tree, or with one that is built for the call.
+/// Without points, an index of any engine is a tree without planes.
+Engine engine_of_index(Engine engine, std::int64_t points) {
+    return points > 0 ? engine : Engine::tree;
+}
+
+template <Coordinate T, int D>
+DeviceTreeHandle build_index(DeviceContext& context, const PointsView& points, const TreeOptions& options) {
+    switch (engine_of_index(options.engine, points.count())) {
+    case Engine::kdtree:
+        return build_kd_tree_on_device<T, D>(context, points, options.box);
+    case Engine::clover:
+        return build_cells_on_device<T, D>(context, points, options.box, options.clover);
+    case Engine::automatic:
+    case Engine::tree:
+    case Engine::brute_force: // has none on a GPU
+        break;
+    }
+    return build_tree_on_device<T, D>(context, points, options.box, options.shape);
+}
+
+/// Calls use(index, shape) with the kept index, or with one of the engine that is built for the call.
 template <Coordinate T, int D, class Use>
-auto with_tree(DeviceContext& context, const PointsOrTree& points, const Box& box, const Use& use) {
+auto with_index(DeviceContext& context, const PointsOrTree& points, Engine engine, const Box& box, const Use& use) {
     if (points.tree() != nullptr) {
         const TreeData& tree = points.tree()->data();
         return use(*tree.on_device, tree.shape);
     }
-    return use(build_tree_on_device<T, D>(context, points.points(), box, TreeShape{}), TreeShape{});
+    return use(build_index<T, D>(context, points.points(), {.box = box, .engine = engine}), TreeShape{});
 }
 
 /// Calls use.operator()<2 D>(points of phase space there) with the lengths resolved, into `lengths`.
@@ -75,45 +95,44 @@ DeviceTreeHandle build_tree(const PointsView& points, const TreeOptions& options
     DeviceTreeHandle tree;
     stages = run(points, options.execution, [&]<Coordinate T, int D>(DeviceContext& context) {
         context.memory()->take_apart();
-        tree = build_tree_on_device<T, D>(context, points, options.box, options.shape);
+        tree = build_index<T, D>(context, points, options);
     });
     return tree;
 }
 
-/// Without a kept tree and without a visitor, whose blocks are ranges of leaves.
 template <Coordinate T, int D>
-SearchSummary search_by(Engine engine, DeviceContext& context, const PointsView& points, const PointsView* queries,
-                        const DeviceKnnCall& call) {
-    switch (engine) {
-    case Engine::clover:
-        if (points.count() > 0 && (queries == nullptr || queries->count() > 0)) {
-            return search_cells_on_device<T, D>(context, points, queries, call);
-        }
-        [[fallthrough]]; // without points there are no cells
-    case Engine::brute_force:
-        return search_all_pairs_on_device<T, D>(context, points, queries, call);
+SearchSummary search_index(Engine engine, DeviceContext& context, const DeviceTreeHandle& index, const TreeShape& shape,
+                           const PointsView* queries, const DeviceKnnCall& call) {
+    switch (engine_of_index(engine, index.size)) {
     case Engine::kdtree:
-        return search_kd_tree_on_device<T, D>(context, points, queries, call);
+        return search_kd_tree_on_device<T, D>(context, index, queries, call);
+    case Engine::clover:
+        return search_cells_on_device<T, D>(context, index, queries, call);
     case Engine::automatic: // has been resolved
     case Engine::tree:
+    case Engine::brute_force:
         break;
     }
-    return search_points_on_device<T, D>(context, points, queries, call);
+    return search_tree_on_device<T, D>(context, index, shape, queries, call);
 }
 
 SearchSummary search(const PointsOrTree& points, const PointsView* queries, const DeviceKnnCall& call, Engine engine) {
+    const Engine found_by = call.visitor != nullptr ? Engine::tree : engine; // blocks are ranges of leaves
+    const bool keeps_no_index = points.tree() == nullptr && call.visitor == nullptr;
     SearchSummary summary;
     const StageReports stages = run(points, call.options.execution, [&]<Coordinate T, int D>(DeviceContext& context) {
-        if (points.tree() != nullptr || call.visitor != nullptr) {
-            summary = with_tree<T, D>(context, points, call.options.box,
-                                      [&](const DeviceTreeHandle& tree, const TreeShape& shape) {
-                                          return search_tree_on_device<T, D>(context, tree, shape, queries, call);
-                                      });
+        if (keeps_no_index && engine == Engine::brute_force) {
+            summary = search_all_pairs_on_device<T, D>(context, points.points(), queries, call);
+        } else if (keeps_no_index && engine == Engine::tree) {
+            summary = search_points_on_device<T, D>(context, points.points(), queries, call);
         } else {
-            summary = search_by<T, D>(engine, context, points.points(), queries, call);
+            summary = with_index<T, D>(context, points, found_by, call.options.box,
+                                       [&](const DeviceTreeHandle& index, const TreeShape& shape) {
+                                           return search_index<T, D>(found_by, context, index, shape, queries, call);
+                                       });
         }
     });
-    summary.engine = call.visitor != nullptr ? Engine::tree : engine;
+    summary.engine = found_by;
     summary.stages = stages;
     return summary;
 }
@@ -122,14 +141,12 @@ SearchSummary search_radius(const PointsOrTree& points, const PointsView* querie
                             Engine engine) {
     SearchSummary summary;
     const StageReports stages = run(points, call.options.execution, [&]<Coordinate T, int D>(DeviceContext& context) {
-        if (points.tree() == nullptr && engine == Engine::kdtree) {
-            summary = search_kd_radius_on_device<T, D>(context, points.points(), queries, call);
-            return;
-        }
-        summary = with_tree<T, D>(context, points, call.options.box,
-                                  [&](const DeviceTreeHandle& tree, const TreeShape& shape) {
-                                      return search_radius_on_device<T, D>(context, tree, shape, queries, call);
-                                  });
+        summary = with_index<T, D>(context, points, engine, call.options.box,
+                                   [&](const DeviceTreeHandle& index, const TreeShape& shape) {
+                                       return engine_of_index(engine, index.size) == Engine::kdtree
+                                                  ? search_kd_radius_on_device<T, D>(context, index, queries, call)
+                                                  : search_radius_on_device<T, D>(context, index, shape, queries, call);
+                                   });
     });
     summary.engine = engine;
     summary.stages = stages;
@@ -159,22 +176,24 @@ void label(const PointsOrTree& points, LinkingLength length, const FofOptions& o
             label_all_pairs_on_device<T, D>(context, points.points(), options.box, length, labels, result);
             return;
         }
-        if (points.tree() == nullptr && result.engine == Engine::kdtree) {
-            label_by_range_queries_on_device<T, D>(context, points.points(), options.box, length, labels, result);
-            return;
-        }
-        with_tree<T, D>(context, points, options.box, [&](const DeviceTreeHandle& tree, const TreeShape& /*shape*/) {
-            label_tree_on_device<T, D>(context, tree, length, labels, result);
-        });
+        with_index<T, D>(context, points, result.engine, options.box,
+                         [&](const DeviceTreeHandle& index, const TreeShape& /*shape*/) {
+                             if (engine_of_index(result.engine, index.size) == Engine::kdtree) {
+                                 label_kd_tree_on_device<T, D>(context, index, length, labels, result);
+                             } else {
+                                 label_tree_on_device<T, D>(context, index, length, labels, result);
+                             }
+                         });
     });
 }
 
 void cluster(const PointsOrTree& points, const DbscanOptions& options, const DeviceDbscanCall& call,
              DbscanSummary& result) {
     result.stages = run(points, options.execution, [&]<Coordinate T, int D>(DeviceContext& context) {
-        with_tree<T, D>(context, points, options.box, [&](const DeviceTreeHandle& tree, const TreeShape& shape) {
-            cluster_tree_on_device<T, D>(context, tree, shape, call, result);
-        });
+        with_index<T, D>(context, points, Engine::tree, options.box,
+                         [&](const DeviceTreeHandle& tree, const TreeShape& shape) {
+                             cluster_tree_on_device<T, D>(context, tree, shape, call, result);
+                         });
     });
 }
 
@@ -191,9 +210,10 @@ SpanningTree span(const PointsOrTree& points, const SpanningTreeOptions& options
                                    });
             return;
         }
-        with_tree<T, D>(context, points, options.box, [&](const DeviceTreeHandle& tree, const TreeShape& /*shape*/) {
-            span_tree_on_device<T, D>(context, tree, host, result);
-        });
+        with_index<T, D>(context, points, Engine::tree, options.box,
+                         [&](const DeviceTreeHandle& tree, const TreeShape& /*shape*/) {
+                             span_tree_on_device<T, D>(context, tree, host, result);
+                         });
     });
     const StageReports of_host = host.take_stages();
     result.stages.insert(result.stages.end(), of_host.begin(), of_host.end());

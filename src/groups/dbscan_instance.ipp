@@ -8,7 +8,7 @@ namespace kith::detail::inline KITH_GPU {
 template <Coordinate T, int D>
 void cluster_tree_on_device(DeviceContext& context, const DeviceTreeHandle& handle, const TreeShape& shape,
                             const DeviceDbscanCall& call, DbscanSummary& result) {
-    const DevicePlaneTree<T>& tree = handle.as<T>();
+    const DevicePlaneTree<T>& tree = handle.as<DevicePlaneTree<T>>();
     resolve_eps(call.eps, tree.points.frame, tree.points.count, result, [&] {
         const std::vector<T> points = given_rows(context, tree);
         return largest_coordinate(tree.points.frame, Coordinates<T>(PointsView(points, D)), tree.points.count);

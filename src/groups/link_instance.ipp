@@ -15,7 +15,7 @@ namespace kith::detail::inline KITH_GPU {
 template <Coordinate T, int D>
 void label_tree_on_device(DeviceContext& context, const DeviceTreeHandle& handle, LinkingLength length,
                           std::span<std::int32_t> labels, FofSummary& result) {
-    const DevicePlaneTree<T>& tree = handle.as<T>();
+    const DevicePlaneTree<T>& tree = handle.as<DevicePlaneTree<T>>();
     resolve_on_device(tree.points.frame, tree.points.count, length, result, [&] { return given_rows(context, tree); });
     label_tree_on_device<T, D>(context, handle, labels, result);
 }
@@ -23,7 +23,7 @@ void label_tree_on_device(DeviceContext& context, const DeviceTreeHandle& handle
 template <Coordinate T, int D>
 void label_tree_on_device(DeviceContext& context, const DeviceTreeHandle& handle, std::span<std::int32_t> labels,
                           FofSummary& result) {
-    const DevicePlaneTree<T>& tree = handle.as<T>();
+    const DevicePlaneTree<T>& tree = handle.as<DevicePlaneTree<T>>();
     const Frame<T>& frame = tree.points.frame;
     label_on_device(context, labels, result, [&](std::int32_t* there) {
         return label_groups(context, tree.points.view(), frame.working_period,
@@ -63,7 +63,7 @@ DevicePhaseSpace<T> enter_phase_space_on_device(DeviceContext& context, const Po
         context.stage("order", [&] { tree->points = gather_on_device<T, D>(context, in_space); });
     }
     DevicePhaseSpace<T> result{positions.frame, {}};
-    result.tree.tree = std::move(tree);
+    result.tree.index = std::move(tree);
     return result;
 }
 

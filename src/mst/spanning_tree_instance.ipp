@@ -14,7 +14,7 @@ namespace kith::detail::inline KITH_GPU {
 template <Coordinate T, int D>
 void span_tree_on_device(DeviceContext& context, const DeviceTreeHandle& handle, Context& host, SpanningTree& result,
                          const ResolvedLengths* lengths) {
-    const DevicePlaneTree<T>& tree = handle.as<T>();
+    const DevicePlaneTree<T>& tree = handle.as<DevicePlaneTree<T>>();
     const Frame<T>& frame = tree.points.frame;
     lengths != nullptr ? SpanningTreeAccess::describe_phase_space(frame, *lengths, result)
                        : SpanningTreeAccess::describe(frame, result);

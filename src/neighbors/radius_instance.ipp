@@ -11,7 +11,7 @@ namespace kith::detail::inline KITH_GPU {
 template <Coordinate T, int D>
 SearchSummary search_radius_on_device(DeviceContext& context, const DeviceTreeHandle& tree, const TreeShape& shape,
                                       const PointsView* queries, const DeviceRadiusCall& call) {
-    const DevicePlaneTree<T>& sources = tree.as<T>();
+    const DevicePlaneTree<T>& sources = tree.as<DevicePlaneTree<T>>();
     const Frame<T>& frame = sources.points.frame;
     const auto given = [&] { return given_rows(context, sources); };
     const std::int64_t count = sources.points.count;

@@ -94,7 +94,7 @@ std::optional<SearchSummary> search_few(DeviceContext& context, const Normalized
 template <Coordinate T, int D>
 SearchSummary search_tree_on_device(DeviceContext& context, const DeviceTreeHandle& tree, const TreeShape& shape,
                                     const PointsView* queries, const DeviceKnnCall& call) {
-    return search_tree<T, D>(context, tree.as<T>(), device_tree_shape(shape), queries, call);
+    return search_tree<T, D>(context, tree.as<DevicePlaneTree<T>>(), device_tree_shape(shape), queries, call);
 }
 
 template <Coordinate T, int D>

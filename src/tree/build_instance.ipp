@@ -11,16 +11,11 @@ template <Coordinate T, int D>
 DeviceTreeHandle build_tree_on_device(DeviceContext& context, const PointsView& points, const Box& box,
                                       const TreeShape& options) {
     auto tree = std::make_shared<DevicePlaneTree<T>>(build_device_tree<T, D>(context, points, box, options));
-    DeviceTreeHandle handle;
-    handle.size = tree->points.count;
-    handle.dimension = D;
-    handle.box = resolved_box(tree->points.frame);
-    handle.wrapped_points = tree->points.frame.outside;
+    DeviceTreeHandle handle = handle_of(tree, tree->points.frame, tree->points.count);
     handle.order = {tree->points.indices.data(), static_cast<std::size_t>(tree->points.count)};
     for (const OwnedDevicePlane<T>& plane : tree->planes) {
         handle.planes.emplace_back(plane.first_point.data(), static_cast<std::size_t>(plane.nodes + 1));
     }
-    handle.tree = std::move(tree);
     return handle;
 }
 

@@ -1,33 +1,39 @@
-// A tree in memory of a GPU, whatever the type and the dimension of its points: what the host can say of it.
+// An index in memory of a GPU, whatever its engine and its points' type and dimension: what the host can say of it.
 #pragma once
 
 #include <kith/points.hpp>
 
 #include "cuda/namespace.hpp"
+#include "points/frame.hpp"
 
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace kith::detail::inline KITH_GPU {
 
-template <Coordinate T>
-struct DevicePlaneTree;
-
 struct DeviceTreeHandle {
-    std::shared_ptr<const void> tree; ///< a DevicePlaneTree of the points' type
+    std::shared_ptr<const void> index; ///< of one engine; a DevicePlaneTree of the points' type if it has no points
     std::int64_t size = 0;
     int dimension = 0;
     Box box; ///< with every origin resolved
     std::int64_t wrapped_points = 0;
-    std::span<const std::int32_t> order;               ///< in memory of the GPU
-    std::vector<std::span<const std::int32_t>> planes; ///< first points, leaves first; in memory of the GPU
+    // Of planes, in memory of the GPU:
+    std::span<const std::int32_t> order;
+    std::vector<std::span<const std::int32_t>> planes; ///< first points, leaves first
 
-    template <Coordinate T>
-    [[nodiscard]] const DevicePlaneTree<T>& as() const {
-        return *static_cast<const DevicePlaneTree<T>*>(tree.get());
+    template <class Index>
+    [[nodiscard]] const Index& as() const {
+        return *static_cast<const Index*>(index.get());
     }
 };
+
+/// An index of so many points, without planes.
+template <Coordinate T>
+DeviceTreeHandle handle_of(std::shared_ptr<const void> index, const Frame<T>& frame, std::int64_t size) {
+    return {std::move(index), size, frame.dimension, resolved_box(frame), frame.outside, {}, {}};
+}
 
 } // namespace kith::detail::inline KITH_GPU

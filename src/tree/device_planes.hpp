@@ -29,18 +29,22 @@ const DevicePointSet<T>& points_of(const DevicePointSet<T>& points) {
     return points;
 }
 
-/// The points as given, on the host, row-major; those of periodic axes perhaps wrapped.
+/// The points of an index as given, on the host, row-major; those of periodic axes perhaps wrapped. `as_given` are they
+/// if coordinates are tiny.
 template <Coordinate T>
-std::vector<T> given_rows(DeviceContext& context, const DevicePlaneTree<T>& tree) {
-    const DevicePointSet<T>& points = tree.points;
+std::vector<T> given_rows(DeviceContext& context, const DevicePointSet<T>& points, const std::vector<T>& as_given) {
     if (points.frame.has_tiny) {
-        return tree.as_given;
+        return as_given;
     }
     const std::vector<T> coordinates = context.to_host(points.coordinates.data(), points.coordinates.size());
     const std::vector<std::int32_t> indices = context.to_host(points.indices.data(), points.count);
     return unscaled_rows<T>(
         points.frame, {coordinates.data(), points.stride, static_cast<std::int32_t>(points.count), indices.data()},
         points.count);
+}
+template <Coordinate T>
+std::vector<T> given_rows(DeviceContext& context, const DevicePlaneTree<T>& tree) {
+    return given_rows(context, tree.points, tree.as_given);
 }
 
 /// Room for the nodes of a plane.

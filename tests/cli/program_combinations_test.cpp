@@ -20,7 +20,7 @@ const std::vector<Task> tasks = {
      {"auto", "tree", "brute", "kdtree", "clover"},
      {"auto", "tree", "brute", "kdtree", "clover"}},
     {"knn gone.npy -k 3 -o out.npz --z-order", {"auto", "tree"}, {"auto", "tree"}},
-    {"knn gone.npy -k 3 -o out.npz --clover flat --hubs 5 --hub-selection kmeans++ --seed 1", {"clover"}, {}},
+    {"knn gone.npy -k 3 -o out.npz --clover flat --hubs 5 --hub-selection kmeans++ --seed 1", {"clover"}, {"clover"}},
     {"radius gone.npy -r 1 -o out.npz", {"auto", "tree", "brute", "kdtree"}, {"auto", "tree", "kdtree"}},
     {"radius gone.npy -r 1 --count -o out.npz", {"auto", "tree", "brute", "kdtree"}, {"auto", "tree", "kdtree"}},
     {"fof gone.npy -o out.hdf5",

@@ -17,6 +17,8 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <utility>
 #include <vector>
 
 namespace kith::test {
@@ -30,14 +32,24 @@ inline std::vector<float> clustered_points(std::int64_t count) {
     return points;
 }
 
-/// A tree in memory of the emulated device. The library itself, which has no GPU here, could not build it.
+/// An index in memory of the emulated device. The library itself, which has no GPU here, could not build it.
+inline Tree index_on_device(const PointsView& view, TreeOptions options, const Device& device = cuda().device) {
+    options.execution.device = device;
+    options.execution.threads = 1;
+    auto data = std::make_shared<detail::TreeData>();
+    data->on_device = detail::on_gpu().build_tree(view, options, data->stages);
+    data->engine = options.engine;
+    data->size = view.count();
+    data->dimension = view.dimension();
+    data->dtype = view.dtype();
+    data->box = data->on_device->box;
+    data->shape = options.shape;
+    EXPECT_EQ(data->stages.back().name, options.engine == Engine::clover && data->size > 0 ? "graph" : "tree");
+    EXPECT_EQ(data->on_device->size, data->size);
+    return Tree(std::move(data));
+}
 inline Tree tree_on_device(const PointsView& view, const Box& box) {
-    Tree tree(view, {.box = box, .execution = cpu(1)});
-    StageReports stages;
-    const_cast<detail::TreeData&>(tree.data()).on_device =
-        detail::on_gpu().build_tree(view, {.box = box, .execution = cuda()}, stages);
-    EXPECT_EQ(stages.back().name, "tree");
-    return tree;
+    return index_on_device(view, {.box = box});
 }
 
 /// A call on the emulated device, by the points or their tree there.

@@ -72,13 +72,17 @@ struct CopiedCells {
     }
 };
 
+CloverOptions flat(std::int64_t hubs, HubSelection selection = HubSelection::random) {
+    return {.form = CloverForm::flat, .hubs = hubs, .hub_selection = selection};
+}
+
 template <class T, class Body>
-void with_cells(const PointsView& points, const Box& box, std::int64_t flat_hubs, const detail::CellShape& shape,
+void with_cells(const PointsView& points, const Box& box, const CloverOptions& options, std::int64_t cell_size,
                 const Body& body) {
     DeviceContext context(cuda());
     const detail::PointsOnDevice there(context, points);
     const auto normalized = detail::normalize_sources_on_device<T, 3>(context, there.view(), box);
-    const auto made = detail::build_cells_on_device<T, 3>(context, normalized, flat_hubs, shape);
+    const auto made = detail::make_cells_on_device<T, 3>(context, normalized, options, cell_size);
     EXPECT_EQ(made.first_point, context.to_host(made.cells.first_point.data(), made.cells.nodes + 1));
     detail::Context host(cpu(1));
     host.run([&] { body(host, CopiedCells<T>(context, host, made)); });
@@ -109,7 +113,7 @@ TEST_P(CloverOnDevice, DividesThePointsAndKnowsTheirNeighbors) {
             SCOPED_TRACE(named.name);
             cell_size *= 2;
             if (set.count() > 0) {
-                with_cells<T>(set.view(), named.box, 0, {cell_size}, [&](auto&, const CopiedCells<T>& made) {
+                with_cells<T>(set.view(), named.box, {}, cell_size, [&](auto&, const CopiedCells<T>& made) {
                     expect_partition(made.cells, set.count(), {cell_size});
                     expect_edges(made.cells, made.graph);
                     expect_order_of_crowds(made.cells);
@@ -129,9 +133,12 @@ TEST_P(CloverOnDevice, HasTheFlatFormOfTheCpu) {
             if (set.count() == 0) {
                 continue;
             }
-            with_cells<T>(set.view(), named.box, hubs, {}, [&](detail::Context& host, const CopiedCells<T>& made) {
+            const auto selection = static_cast<HubSelection>(hubs == 6 || hubs == 216);
+            const auto options = flat(hubs, selection);
+            with_cells<T>(set.view(), named.box, options, 32, [&](detail::Context& host, const CopiedCells<T>& made) {
                 const auto points = detail::normalize_sources<T>(set.view(), named.box);
-                auto expected = detail::make_flat_cells<T>(host, {nullptr, &points}, {.hubs = hubs, .alignment = 1});
+                auto expected = detail::make_flat_cells<T>(host, {nullptr, &points},
+                                                           {.hubs = hubs, .selection = selection, .alignment = 1});
                 detail::connect_flat_cells(host, expected);
                 const detail::Plane<T>& cells = made.cells.cells();
                 ASSERT_EQ(cells.nodes, expected.cells());
@@ -164,7 +171,7 @@ TEST(CloverOnDevice, DividesManyPointsWithCrowds) {
         }
     }
     const PointsView view(points, 3);
-    with_cells<float>(view, Box::periodic(1), 0, {4}, [&](auto&, const CopiedCells<float>& made) {
+    with_cells<float>(view, Box::periodic(1), {}, 4, [&](auto&, const CopiedCells<float>& made) {
         EXPECT_GT(made.cells.groups().nodes, 20);
         expect_partition(made.cells, view.count(), {4});
         expect_edges(made.cells, made.graph);
@@ -183,7 +190,8 @@ TEST(CloverOnDevice, IsMadeWhereThePointsAre) {
         int launches = 0;
         emulation::observe([&](const emulation::Work&) { ++launches; });
         const emulation::Requests before = emulation::requests();
-        const auto made = detail::build_cells_on_device<float, 3>(context, normalized, hubs);
+        const auto made =
+            detail::make_cells_on_device<float, 3>(context, normalized, hubs > 0 ? flat(hubs) : CloverOptions{});
         context.wait();
         const emulation::Requests after = emulation::requests();
         emulation::observe({});
@@ -200,7 +208,8 @@ TEST(CloverOnDevice, OfEverySmallSize) {
     for (std::int64_t count = 1; count < 20; ++count) {
         const std::vector<float> points = uniform_points<float>(count, 3, -1, 1, 7);
         for (const std::int64_t hubs : {0, 1, 5, 60}) {
-            with_cells<float>(PointsView(points, 3), {}, hubs, {2}, [&](auto&, const CopiedCells<float>& made) {
+            const CloverOptions options = hubs > 0 ? flat(hubs) : CloverOptions{};
+            with_cells<float>(PointsView(points, 3), {}, options, 2, [&](auto&, const CopiedCells<float>& made) {
                 EXPECT_EQ(made.graph.edges == made.cells.cells().nodes, hubs > 0 || made.cells.cells().nodes <= 32);
                 expect_order_of_crowds(made.cells);
                 if (hubs == 0) {

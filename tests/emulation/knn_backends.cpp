@@ -1,10 +1,9 @@
-// The emulated GPU's ways to search for neighbors: in a kept tree, among points by every engine, through a visitor, and
-// stream-ordered; points and rows in memory of the host and of the device.
+// The emulated GPU's ways to search for neighbors: in a kept tree and other indices, among points by every engine,
+// through a visitor, and stream-ordered; points and rows in memory of the host and of the device.
 #include "emulation/async_search.hpp"
+#include "emulation/calls_on_device.hpp"
 #include "emulation/given_points.hpp"
 #include "emulation/tested_dimensions.hpp"
-#include "engines/brute_force/device_entry.hpp"
-#include "engines/clover/device_entry.hpp"
 #include "neighbors/conformance.hpp"
 #include "neighbors/device_rows.hpp"
 #include "support/engines.hpp"
@@ -144,22 +143,25 @@ KnnBackend among_points_by(Engine engine, std::int64_t one_in) {
     return knn_backend("emulated GPU, " + name_of(engine), search, one_in);
 }
 
-/// By the flat form of CLOVER with 40 hubs, on one thread, too.
-constexpr auto among_flat_cells = []<class T>(const KnnRequest<T>& request, Random& draw) {
+/// In an index of another engine than the tree, on one thread, too; every second one is CLOVER's flat form.
+constexpr auto in_a_kept_index = []<class T>(const KnnRequest<T>& request, Random& draw) {
+    const Engine engine = draw.integer(4) == 0 ? Engine::kdtree : Engine::clover;
+    CloverOptions clover;
+    if (engine == Engine::clover && draw.integer(3) > 0) {
+        clover = {.form = CloverForm::flat, .hubs = 40, .hub_selection = static_cast<HubSelection>(draw.integer(2))};
+    }
+    WaitingTrial<T> trial(request, draw);
     oracle::Rows<T> found;
-    with_tested_dimension(request.points.dimension(), [&]<int D>(std::integral_constant<int, D>) {
-        WaitingTrial<T> trial(request, draw);
+    {
+        const Tree index = index_on_device(
+            trial.points(), {.box = request.options.box, .engine = engine, .clover = clover}, cuda(1).device);
         found = trial.rows_of([&] {
-            if (request.points.count() == 0 || request.rows() == 0) { // as calls do
-                return detail::search_all_pairs_on_device<T, D>(trial.context(), trial.points(), trial.queries(),
-                                                                trial.call());
-            }
             detail::DeviceKnnCall call = trial.call();
+            call.options.execution = cuda(1);
             call.options.execution.threads = 1;
-            return detail::search_cells_on_device<T, D>(trial.context(), trial.points(), trial.queries(), call, 40);
+            return detail::on_gpu().knn(index, trial.queries(), call, engine);
         });
-    });
-    EXPECT_EQ(emulation::held_on_device(), 0);
+    }
     return found;
 };
 
@@ -238,7 +240,7 @@ KnnBackend stream_ordered_by(Engine engine, bool keeps, std::int64_t one_in) {
 
 std::vector<KnnBackend> knn_backends() {
     std::vector<KnnBackend> backends{knn_backend("emulated GPU, kept tree", in_a_kept_tree),
-                                     knn_backend("emulated GPU, flat CLOVER", among_flat_cells, 3),
+                                     knn_backend("emulated GPU, kept index", in_a_kept_index, 3),
                                      knn_backend("emulated GPU, visitor", through_a_visitor, 4)};
     const std::map<Engine, std::int64_t> one_in{{Engine::brute_force, 1}, {Engine::clover, 3}};
     for (const Engine engine : named_engines_of(detail::Task::neighbors, detail::Where::gpu)) {

@@ -1,4 +1,5 @@
 // Public functions on the emulated GPU where its memory is short, or where the points are elsewhere.
+#include "emulation/async_memory.hpp"
 #include "emulation/calls_on_device.hpp"
 
 #include "calls/calls.hpp"
@@ -128,6 +129,36 @@ TEST_F(CallsOnDevice, ReleaseMemory) {
     detail::on_gpu().release_memory(cuda().device);
     EXPECT_FALSE(emulation::fails_until_trimmed());
     EXPECT_TRUE(is_refused(ErrorKind::device, {"GPU", "99"}, [] { detail::on_gpu().release_memory(cuda(99).device); }));
+}
+
+// Made where the points are, in the memory of the index before.
+TEST_F(CallsOnDevice, FollowMovedPointsByAnotherIndex) {
+    std::vector<float> points = uniform_points<float>(4000, 3, 0, 1, 31);
+    const std::vector<float> queries = uniform_points<float>(30, 3, 0, 1, 32);
+    const PointsView around(queries, 3);
+    detail::DeviceContext context(cuda());
+    const ThereOn<float> there(context, points);
+    const std::int64_t without = emulation::held_on_device();
+    const CloverOptions flat{.form = CloverForm::flat, .hubs = 60};
+    for (const TreeOptions& options : {TreeOptions{.engine = Engine::kdtree},
+                                       {.engine = Engine::clover},
+                                       {.engine = Engine::clover, .clover = flat}}) {
+        for (int step = 0; step < 2; ++step) {
+            for (float& x : points) {
+                x = 1 - 0.9F * x;
+            }
+            context.copy(there.data(), points.data(), there.bytes());
+            context.wait();
+            const std::int64_t before = emulation::requests().host_bytes;
+            const Tree index = index_on_device(there.points(3), options);
+            EXPECT_LT(emulation::requests().host_bytes - before, there.bytes() / 2);
+            KnnResult found(around.count(), 5, IndexType::int32, DType::float32);
+            const NeighborRows rows = found.rows_view();
+            (void)detail::on_gpu().knn(index, &around, {5, {.execution = cuda()}, &rows}, options.engine);
+            EXPECT_TRUE(same_rows(found, rows_of<float>(knn(PointsView(points, 3), around, 5, {.execution = cpu(1)}))));
+        }
+        EXPECT_EQ(emulation::held_on_device(), without);
+    }
 }
 
 } // namespace

@@ -25,10 +25,10 @@ RadiusAnswers<T> answers_of(const RadiusRequest<T>& request, Random& draw, Engin
         queries.emplace(context, *request.queries, draw.integer(2) == 0);
     }
     const TreeShape shape = drawn_shape(draw);
-    std::optional<detail::DeviceTreeHandle> tree;
-    if (engine == Engine::tree) {
-        tree = detail::build_tree_on_device<T, D>(context, points.view(), request.options.box, shape);
-    }
+    const bool is_kd = engine == Engine::kdtree && points.view().count() > 0;
+    const Box& box = request.options.box;
+    const auto tree = is_kd ? detail::build_kd_tree_on_device<T, D>(context, points.view(), box)
+                            : detail::build_tree_on_device<T, D>(context, points.view(), box, shape);
     std::int64_t smallest = -1;
     const Radii& radii = request.radii;
     for (std::int64_t i = 0; i < (radii.is_uniform() ? 1 : radii.count()); ++i) {
@@ -36,9 +36,8 @@ RadiusAnswers<T> answers_of(const RadiusRequest<T>& request, Random& draw, Engin
     }
     const auto search = [&](const detail::DeviceRadiusCall& call) {
         const PointsView* const around = queries ? &queries->view() : nullptr;
-        return oracle::Unresolved((tree
-                                       ? detail::search_radius_on_device<T, D>(context, *tree, shape, around, call)
-                                       : detail::search_kd_radius_on_device<T, D>(context, points.view(), around, call))
+        return oracle::Unresolved((is_kd ? detail::search_kd_radius_on_device<T, D>(context, tree, around, call)
+                                         : detail::search_radius_on_device<T, D>(context, tree, shape, around, call))
                                       .unresolved);
     };
     RadiusAnswers<T> answers;

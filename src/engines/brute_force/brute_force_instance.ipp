@@ -3,7 +3,6 @@
 #include "engines/brute_force/device_entry.hpp"
 #include "engines/brute_force/link_device.hpp"
 #include "engines/brute_force/search_device.hpp"
-#include "engines/label_device.hpp"
 #include "engines/search_device.hpp"
 #include "groups/link_async.hpp"
 #include "neighbors/search_async.hpp"
@@ -14,9 +13,12 @@ namespace kith::detail::inline KITH_GPU {
 template <Coordinate T, int D>
 SearchSummary search_all_pairs_on_device(DeviceContext& context, const PointsView& points, const PointsView* queries,
                                          const DeviceKnnCall& call) {
-    return search_copies_on_device<T, D>(
-        context, points, queries, call,
-        [&](const DevicePointSet<T>& sources, const DevicePointSet<T>* others, const DeviceRequest<T>& request) {
+    const PointsOnDevice there = points_on_device(context, points);
+    const NormalizedPoints<T> normalized = normalize_sources_on_device<T, D>(context, there.view(), call.options.box);
+    return search_in_order_given<T, D>(
+        context, normalized.frame, points.count(), [&] { return host_rows<T>(context, points); }, queries, call,
+        [&](const DevicePointSet<T>* others, const DeviceRequest<T>& request) {
+            const DevicePointSet<T> sources = gather_on_device<T, D>(context, normalized);
             run_all_pairs<T, D>(context, others != nullptr ? *others : sources, sources, request);
         });
 }
@@ -24,17 +26,19 @@ SearchSummary search_all_pairs_on_device(DeviceContext& context, const PointsVie
 template <Coordinate T, int D>
 void label_all_pairs_on_device(DeviceContext& context, const PointsView& points, const Box& box, LinkingLength length,
                                std::span<std::int32_t> labels, FofSummary& result) {
-    label_copies_on_device<T, D>(
-        context, points, box, length, labels, result, [&](const DevicePointSet<T>& copy, std::int32_t* to) {
-            return label_all_pairs<T, D>(context, copy, result.linking_length, to);
-        });
+    const PointsOnDevice there = points_on_device(context, points);
+    const NormalizedPoints<T> normalized = normalize_sources_on_device<T, D>(context, there.view(), box);
+    resolve_on_device(normalized.frame, points.count(), length, result, [&] { return host_rows<T>(context, points); });
+    label_on_device(context, labels, result, [&](std::int32_t* to) {
+        return label_all_pairs<T, D>(context, gather_on_device<T, D>(context, normalized), result.linking_length, to);
+    });
 }
 
 template <Coordinate T, int D>
 void label_all_pairs_on_device(DeviceContext& context, const DeviceTreeHandle& points, std::span<std::int32_t> labels,
                                FofSummary& result) {
     label_on_device(context, labels, result, [&](std::int32_t* to) {
-        return label_all_pairs<T, D>(context, points.as<T>().points, result.linking_length, to);
+        return label_all_pairs<T, D>(context, points.as<DevicePlaneTree<T>>().points, result.linking_length, to);
     });
 }
 

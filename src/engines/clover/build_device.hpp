@@ -3,17 +3,21 @@
 // All parts that are too large are divided side by side, a level at a time: points compared with the hubs of their part
 // and sorted by hub. The host sees where lists start and plans the next level, so no point leaves the device. Parts
 // become cells as on the CPU (cells.hpp), but for crowds: as many points at a hub's place as 8 cells have, or any if
-// all hubs are there, become a cell of their own. In the flat form one level makes all cells (flat.hpp).
+// all hubs are there, become a cell of their own. In the flat form one level makes all cells (flat.hpp); where hubs are
+// to lie apart, the host selects them among samples (spread_hubs.hpp).
 // Cost: for each level the points that are still divided times hubs, and a sort of them; for the edges, cells times
 // groups of cells, a few times. Memory beside the cells: another copy of the points and 16 bytes a point on the first
-// level; in the flat form 24 bytes an edge. To the host: 8 bytes for each hub that is tried.
+// level; in the flat form 24 bytes an edge. To the host: 8 bytes for each hub that is tried, and samples.
 // Source: CLOVER (ICS 2025), section 3.1; the levels are ours.
 #pragma once
+
+#include <kith/tree.hpp>
 
 #include "cuda/device_wide.hpp"
 #include "engines/clover/division_kernel.hpp"
 #include "engines/clover/edges_kernel.hpp"
 #include "engines/clover/shape.hpp"
+#include "engines/clover/spread_hubs.hpp"
 #include "points/gather_device.hpp"
 #include "tree/device_planes.hpp"
 
@@ -37,6 +41,7 @@ struct DeviceCells {
     DeviceBuffer<float> weight;
     DeviceBuffer<float> horizon;           ///< none if there are edges to all cells
     std::vector<std::int32_t> first_point; ///< of each cell, on the host, and where the last one ends
+    std::vector<T> as_given;               ///< on the host, row-major; empty unless coordinates are tiny
 };
 
 template <class U>
@@ -49,18 +54,20 @@ DeviceBuffer<U> copied(DeviceWork& work, const std::vector<U>& from) {
 template <Coordinate T, int D>
 class DeviceCellBuild {
 public:
-    /// `flat_hubs` is the number of hubs of the flat form, at most one a point; 0 builds the hierarchical form.
-    DeviceCellBuild(DeviceContext& context, const CellShape& shape, std::int64_t flat_hubs)
-        : context_(context), shape_(shape), flat_hubs_(flat_hubs) {}
+    DeviceCellBuild(DeviceContext& context, const CloverOptions& options, std::int64_t cell_size)
+        : context_(context), shape_{cell_size, options.seed}, is_flat_(options.form == CloverForm::flat),
+          flat_hubs_(options.hubs),
+          hubs_lie_apart_(is_flat_ && options.hub_selection == HubSelection::kmeans_plus_plus) {}
 
     /// Of one point or more.
     DeviceCells<T> run(const NormalizedPoints<T>& points) {
         context_.stage("cells", [&] {
             made_.points = gather_on_device<T, D>(context_, points);
+            flat_hubs_ = std::min(flat_hubs_, made_.points.count);
             divide_all();
         });
         context_.stage("graph", [&] {
-            if (flat_hubs_ > 0) {
+            if (is_flat_) {
                 connect_all();
             } else {
                 connect_near();
@@ -81,10 +88,9 @@ private:
 
     void divide_all() {
         const auto count = static_cast<std::int32_t>(made_.points.count);
-        const bool is_flat = flat_hubs_ > 0;
         std::vector<Part> parts;
-        add({0, count, is_flat, is_flat, false, 0}, parts);
-        parts[0].is_cell = parts[0].is_cell && !is_flat;
+        add({0, count, is_flat_, is_flat_, false, 0}, parts);
+        parts[0].is_cell = parts[0].is_cell && !is_flat_;
         for (std::int64_t settled = settled_in(parts); settled < count; settled = settled_in(parts)) {
             context_.done(static_cast<double>(settled) / count);
             parts = divided(parts);
@@ -105,7 +111,7 @@ private:
         if (part.count == 0) {
             return;
         }
-        part.is_cell = part.is_cell || flat_hubs_ > 0 || shape_.is_cell(part.count);
+        part.is_cell = part.is_cell || is_flat_ || shape_.is_cell(part.count);
         if (!part.in_group && (part.is_cell || shape_.is_group(part.count))) {
             part.in_group = part.starts_group = true;
         }
@@ -119,15 +125,20 @@ private:
         for (const Part& part : parts) {
             if (!part.is_cell) {
                 next.first = part.first;
-                next.seed = flat_hubs_ > 0 ? shape_.seed : shape_.seed_of_part(part.first);
+                next.seed = is_flat_ ? shape_.seed : shape_.seed_of_part(part.first);
                 of_level.push_back(next);
                 next.rank += part.count;
-                next.first_hub +=
-                    static_cast<std::int32_t>(flat_hubs_ > 0 ? std::min<std::int64_t>(flat_hubs_, part.count)
-                                                             : shape_.hubs_of_part(part.count, part.in_group));
+                next.first_hub += static_cast<std::int32_t>(
+                    !is_flat_         ? shape_.hubs_of_part(part.count, part.in_group)
+                    : hubs_lie_apart_ ? std::min<std::int64_t>(samples_for(flat_hubs_), part.count)
+                                      : flat_hubs_);
             }
         }
         of_level.push_back(next);
+        draw_hubs(of_level);
+        if (hubs_lie_apart_) {
+            spread(of_level);
+        }
         const std::vector<std::int32_t> starts = sorted_by_hub(of_level);
         std::vector<Part> smaller;
         auto division = of_level.begin();
@@ -146,12 +157,12 @@ private:
     void add_lists(const Part& part, const DividedPart& division, const DividedPart& behind,
                    const std::vector<std::int32_t>& starts, std::vector<Part>& smaller) const {
         const std::int32_t hubs = behind.first_hub - division.first_hub;
-        const std::int64_t usual = flat_hubs_ > 0 ? (std::int64_t{part.count} + hubs - 1) / hubs : shape_.cell_size;
+        const std::int64_t usual = is_flat_ ? (std::int64_t{part.count} + hubs - 1) / hubs : shape_.cell_size;
         bool starts_group = part.starts_group;
         for (std::int32_t hub = division.first_hub; hub < behind.first_hub; ++hub) {
             const std::int32_t* const start = starts.data() + 2 * std::ptrdiff_t{hub};
             const std::int32_t at_hub = start[2] - start[1];
-            const bool has_all = start[2] - start[0] == part.count && flat_hubs_ == 0; // all hubs are at one place
+            const bool has_all = start[2] - start[0] == part.count && !is_flat_; // all hubs are at one place
             const bool is_crowd = at_hub >= cells_per_crowd * usual || has_all;
             const std::int32_t middle = is_crowd ? start[1] : start[2];
             for (const auto& [first, end] : {std::pair(start[0], middle), std::pair(middle, start[2])}) {
@@ -163,28 +174,58 @@ private:
         }
     }
 
+    [[nodiscard]] DivisionJob<T> division_job(const std::vector<DividedPart>& parts,
+                                              const DeviceBuffer<DividedPart>& there) const {
+        const DevicePointSet<T>& points = made_.points;
+        return {{points.indices.data(), points.coordinates.data(), points.stride},
+                points.frame.working_period,
+                there.data(),
+                static_cast<std::int32_t>(parts.size() - 1),
+                parts.back().first_hub,
+                parts.back().rank,
+                hubs_.data(),
+                nullptr,
+                nullptr,
+                {},
+                nullptr};
+    }
+
+    /// The hubs of parts, from their points.
+    void draw_hubs(const std::vector<DividedPart>& parts) {
+        const DeviceBuffer<DividedPart> there = copied(context_, parts);
+        hubs_ = context_.buffer<T>(std::int64_t{D} * parts.back().first_hub);
+        for_each_index(context_, "drawing hubs", parts.back().first_hub, DrawHubs<T, D>{division_job(parts, there)});
+    }
+
+    /// Keeps those of the drawn points that lie apart.
+    void spread(std::vector<DividedPart>& parts) {
+        const std::int64_t samples = parts.back().first_hub;
+        const std::vector<T> drawn = context_.to_host(hubs_.data(), hubs_.size());
+        const std::vector<std::int32_t> kept = spread_hubs(made_.points.frame, drawn, flat_hubs_, shape_.seed);
+        std::vector<T> hubs;
+        for (int axis = 0; axis < D; ++axis) {
+            for (const std::int32_t sample : kept) {
+                hubs.push_back(drawn[axis * samples + sample]);
+            }
+        }
+        hubs_ = copied(context_, hubs);
+        context_.wait(); // for the copy
+        parts.back().first_hub = static_cast<std::int32_t>(kept.size());
+    }
+
     /// Sorts the points of parts by hub, and tells the rank at which each list starts; two lists a hub.
     std::vector<std::int32_t> sorted_by_hub(const std::vector<DividedPart>& parts) {
         DevicePointSet<T>& points = made_.points;
         const std::int32_t count = parts.back().rank;
         const std::int32_t hubs = parts.back().first_hub;
         const DeviceBuffer<DividedPart> parts_there = copied(context_, parts);
-        hubs_ = context_.buffer<T>(std::int64_t{D} * hubs);
         auto lists = context_.buffer<std::uint32_t>(count);
         auto places = context_.buffer<std::int32_t>(count);
         const auto starts = context_.buffer<std::int32_t>(2 * std::int64_t{hubs} + 1);
-        DivisionJob<T> job{{points.indices.data(), points.coordinates.data(), points.stride},
-                           points.frame.working_period,
-                           parts_there.data(),
-                           static_cast<std::int32_t>(parts.size() - 1),
-                           hubs,
-                           count,
-                           hubs_.data(),
-                           lists.data(),
-                           places.data(),
-                           {},
-                           starts.data()};
-        for_each_index(context_, "drawing hubs", hubs, DrawHubs<T, D>{job});
+        DivisionJob<T> job = division_job(parts, parts_there);
+        job.lists = lists.data();
+        job.places = places.data();
+        job.starts = starts.data();
         if (points.frame.periodic) {
             for_each_index(context_, "nearest hubs", count, AssignPoints<T, D, true>{job});
         } else {
@@ -226,7 +267,7 @@ private:
         summarize_leaves<T, D>(context_, made_.cells, made_.points.view());
         summarize_children<T, D>(context_, made_.groups, made_.cells);
         made_.hubs = context_.buffer<T>(D * made_.cells.nodes);
-        if (flat_hubs_ > 0) {
+        if (is_flat_) {
             for_each_index(context_, "hubs of cells", made_.cells.nodes,
                            TakeHubs<T, D>{made_.cells.nodes, copied(context_, hub_of).data(), hubs_.data(),
                                           hubs_.size() / D, made_.hubs.data()});
@@ -280,17 +321,19 @@ private:
 
     DeviceContext& context_;
     CellShape shape_;
-    std::int64_t flat_hubs_;
+    bool is_flat_;
+    std::int64_t flat_hubs_; ///< at most one a point
+    bool hubs_lie_apart_;
     DeviceCells<T> made_;
     DeviceBuffer<T> hubs_; ///< of the last level
 };
 
-/// Cells of one point or more that the device holds, in stages of the context. `flat_hubs` is the number of hubs of the
-/// flat form, which check_flat_shape() has passed; 0 builds the hierarchical form.
+/// Cells of one point or more that the device holds, in stages of the context; check_clover() has passed the options.
+/// The hierarchical form has cells of so many points.
 template <Coordinate T, int D>
-DeviceCells<T> build_cells_on_device(DeviceContext& context, const NormalizedPoints<T>& points, std::int64_t flat_hubs,
-                                     const CellShape& shape = {}) {
-    return DeviceCellBuild<T, D>(context, shape, flat_hubs).run(points);
+DeviceCells<T> make_cells_on_device(DeviceContext& context, const NormalizedPoints<T>& points,
+                                    const CloverOptions& options, std::int64_t cell_size = CellShape{}.cell_size) {
+    return DeviceCellBuild<T, D>(context, options, cell_size).run(points);
 }
 
 } // namespace kith::detail::inline KITH_GPU

@@ -6,12 +6,13 @@
 // are out of reach, and hubs may be spread by k-means++, which the paper names as the remedy for queries that scan
 // much. For comparisons: the hierarchical form (knn.hpp) is faster. Cost: N H distances to find the cells, as many
 // for the weights. Memory: 8 bytes for each of H * H edges, refused beyond a budget. Source: CLOVER (ICS 2025),
-// sections 3 and 4.2.3; D. Arthur, S. Vassilvitskii, "k-means++" (SODA 2007).
+// sections 3 and 4.2.3.
 #pragma once
 
 #include "engines/clover/kernels.hpp"
 #include "engines/clover/partition.hpp"
 #include "engines/clover/shape.hpp"
+#include "engines/clover/spread_hubs.hpp"
 #include "neighbors/search.hpp"
 #include "support/context.hpp"
 #include "support/message.hpp"
@@ -58,8 +59,7 @@ inline void check_flat_shape(const FlatShape& shape, std::int64_t points) {
     }
 }
 
-/// Hubs among the points: drawn at random, or each drawn with a probability that grows with the square of its distance
-/// from those before it, among a random sample of points. Fewer than wanted where places are fewer.
+/// Hubs among the points: drawn at random, or spread among a random sample of points.
 template <Coordinate T>
 std::vector<Position<T>> choose_hubs(const GivenPoints<T>& given, const FlatShape& shape) {
     const std::int64_t wanted = std::min(shape.hubs, given.count);
@@ -70,39 +70,18 @@ std::vector<Position<T>> choose_hubs(const GivenPoints<T>& given, const FlatShap
         }
         return hubs;
     }
-    constexpr std::int64_t samples_per_hub = 32;
-    const std::int64_t samples = std::min(given.count, samples_per_hub * wanted);
-    const std::int64_t stride = samples + 2 * 64 / static_cast<std::int64_t>(sizeof(T));
+    const std::int64_t samples = std::min(samples_for(wanted), given.count);
     const int dimension = given.frame.dimension;
-    std::vector<T> coordinates(dimension * stride);
+    std::vector<T> drawn(dimension * samples);
     for (std::int64_t i = 0; i < samples; ++i) {
         const std::int64_t point = drawn_hub(shape.seed, i, samples, given.count);
         for (int axis = 0; axis < dimension; ++axis) {
-            coordinates[axis * stride + i] = given.read(point, axis);
+            drawn[axis * samples + i] = given.read(point, axis);
         }
     }
-    std::vector<double> least(samples, std::numeric_limits<double>::infinity());
-    AssignScratch<T> scratch;
-    std::int64_t drawn = 0;
-    double sum = 0;
-    do {
-        Position<T> hub{};
-        for (int axis = 0; axis < dimension; ++axis) {
-            hub[axis] = coordinates[axis * stride + drawn];
-        }
-        hubs.push_back(hub);
-        assign(given.frame, {hub}, coordinates.data(), stride, samples, scratch);
-        sum = 0;
-        for (std::int64_t i = 0; i < samples; ++i) {
-            least[i] = std::min(least[i], static_cast<double>(scratch.squared[i]));
-            sum += least[i];
-        }
-        const double part = static_cast<double>(mixed(shape.seed + hubs.size()) >> 11) * 0x1p-53 * sum;
-        double so_far = 0;
-        for (drawn = 0; drawn + 1 < samples && so_far + least[drawn] <= part; ++drawn) {
-            so_far += least[drawn];
-        }
-    } while (std::ssize(hubs) < wanted && sum > 0);
+    for (const std::int32_t sample : spread_hubs(given.frame, drawn, wanted, shape.seed)) {
+        hubs.push_back(given.position(drawn_hub(shape.seed, sample, samples, given.count)));
+    }
     return hubs;
 }
 

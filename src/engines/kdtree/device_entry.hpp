@@ -11,25 +11,30 @@
 
 namespace kith::detail::inline KITH_GPU {
 
-/// The neighbors of the queries, or of the points themselves if there are none, to rows.
+/// A k-d tree of one point or more, which may be the host's. Runs the stages "upload", for points of the host, and
+/// "tree".
 template <Coordinate T, int D>
-SearchSummary search_kd_tree_on_device(DeviceContext& context, const PointsView& points, const PointsView* queries,
+DeviceTreeHandle build_kd_tree_on_device(DeviceContext& context, const PointsView& points, const Box& box);
+
+/// The neighbors of the queries, which may be the host's, or of the tree's points themselves if there are none.
+template <Coordinate T, int D>
+SearchSummary search_kd_tree_on_device(DeviceContext& context, const DeviceTreeHandle& tree, const PointsView* queries,
                                        const DeviceKnnCall& call);
 
-/// The groups of the points, labels into memory of the host or of the GPU.
+/// The neighbors within a radius.
 template <Coordinate T, int D>
-void label_by_range_queries_on_device(DeviceContext& context, const PointsView& points, const Box& box,
-                                      LinkingLength length, std::span<std::int32_t> labels, FofSummary& result);
+SearchSummary search_kd_radius_on_device(DeviceContext& context, const DeviceTreeHandle& tree,
+                                         const PointsView* queries, const DeviceRadiusCall& call);
+
+/// The groups of the tree's points, labels into memory of the host or of the GPU.
+template <Coordinate T, int D>
+void label_kd_tree_on_device(DeviceContext& context, const DeviceTreeHandle& tree, LinkingLength length,
+                             std::span<std::int32_t> labels, FofSummary& result);
 
 /// The same of points that are there, in any order, where the lengths have been resolved: of phase space.
 template <Coordinate T, int D>
 void label_by_range_queries_on_device(DeviceContext& context, const DeviceTreeHandle& points,
                                       std::span<std::int32_t> labels, FofSummary& result);
-
-/// The neighbors within a radius.
-template <Coordinate T, int D>
-SearchSummary search_kd_radius_on_device(DeviceContext& context, const PointsView& points, const PointsView* queries,
-                                         const DeviceRadiusCall& call);
 
 /// The order of points (kdtree_order.hpp), to memory of the host or of the GPU.
 template <Coordinate T, int D>

@@ -1,9 +1,9 @@
-// The radius search by k-d tree on a GPU, from points on either side.
+// The radius search by k-d tree on a GPU, from the tree and queries on either side.
 #pragma once
 
-#include "engines/kdtree/build_device.hpp"
 #include "engines/kdtree/device_entry.hpp"
 #include "engines/kdtree/radius_kernel.hpp"
+#include "engines/kdtree/search_device.hpp"
 #include "engines/search_device.hpp"
 #include "neighbors/radius_device.hpp"
 
@@ -19,14 +19,11 @@ template <Coordinate T, int D>
 class RadiusWalkOfKdTree {
 public:
     /// Null queries: the tree's points.
-    RadiusWalkOfKdTree(const DeviceKdTree<T, D>& tree, const Frame<T>& frame, const DevicePointSet<T>* queries)
-        : frame_(frame), sources_(tree.nodes.size()), tree_(tree.view(frame)),
-          queries_(queries != nullptr
-                       ? queries->view()
-                       : PointSetView<T>{nullptr, 0, static_cast<std::int32_t>(sources_), tree.indices.data()}) {}
+    RadiusWalkOfKdTree(const KeptKdTree<T, D>& tree, const DevicePointSet<T>* queries)
+        : tree_(tree), queries_(queries != nullptr ? queries->view() : tree.nodes()) {}
 
-    [[nodiscard]] const Frame<T>& frame() const { return frame_; }
-    [[nodiscard]] std::int64_t source_count() const { return sources_; }
+    [[nodiscard]] const Frame<T>& frame() const { return tree_.frame; }
+    [[nodiscard]] std::int64_t source_count() const { return tree_.count(); }
     [[nodiscard]] std::int64_t query_count() const { return queries_.count; }
     [[nodiscard]] const std::int32_t* query_indices() const { return queries_.indices; }
     [[nodiscard]] LeafRange all() const { return {0, queries_.count, 0, queries_.count}; }
@@ -52,38 +49,29 @@ public:
     void launch(DeviceWork& work, const char* name, const RadiusKernelJob<T>& job) const {
         const std::int64_t queries = std::int64_t{job.end_leaf} - job.first_leaf;
         detail::launch(work, name, search_kd_radius_kernel<T, D, Task>,
-                       (queries + kd_radius_threads - 1) / kd_radius_threads, kd_radius_threads, {tree_, job});
+                       (queries + kd_radius_threads - 1) / kd_radius_threads, kd_radius_threads, {tree_.view(), job});
     }
 
 private:
-    const Frame<T>& frame_;
-    std::int64_t sources_;
-    typename DeviceKdTree<T, D>::View tree_;
+    const KeptKdTree<T, D>& tree_;
     PointSetView<T> queries_;
 };
 
 template <Coordinate T, int D>
-SearchSummary search_kd_radius_on_device(DeviceContext& context, const PointsView& points, const PointsView* queries,
-                                         const DeviceRadiusCall& call) {
-    const PointsOnDevice there = points_on_device(context, points);
-    const NormalizedPoints<T> normalized = normalize_sources_on_device<T, D>(context, there.view(), call.options.box);
-    const Frame<T>& frame = normalized.frame;
-    const QueriesOnDevice<T, D> others(context, queries, frame);
-    const auto given = [&] { return host_rows<T>(context, points); };
-    check_radii(call, frame, (queries != nullptr ? *queries : points).count(), points.count(), queries == nullptr,
-                given);
-    CountOnHost<T> unresolved(context, frame, (frame.has_tiny || others.have_tiny()) && call.counts == nullptr, given,
-                              queries);
-    DeviceKdTree<T, D> tree;
+SearchSummary search_kd_radius_on_device(DeviceContext& context, const DeviceTreeHandle& handle,
+                                         const PointsView* queries, const DeviceRadiusCall& call) {
+    const auto& tree = handle.as<KeptKdTree<T, D>>();
+    const QueriesOnDevice<T, D> others(context, queries, tree.frame);
+    const auto given = [&] { return tree.given_rows(context); };
+    check_radii(call, tree.frame, queries != nullptr ? queries->count() : tree.count(), tree.count(),
+                queries == nullptr, given);
+    CountOnHost<T> unresolved(context, tree.frame,
+                              (tree.frame.has_tiny || others.have_tiny()) && call.counts == nullptr, given, queries);
     std::optional<DevicePointSet<T>> gathered;
-    context.stage("tree", [&] {
-        tree = build_kd_tree_on_device<T, D>(context, gather_on_device<T, D>(context, normalized));
-        if (others.normalized) {
-            gathered.emplace(gather_on_device<T, D>(context, *others.normalized));
-        }
-    });
-    return search_radius<T>(context, RadiusWalkOfKdTree<T, D>(tree, frame, gathered ? &*gathered : nullptr), call,
-                            unresolved);
+    if (others.normalized) {
+        context.stage("queries", [&] { gathered.emplace(gather_on_device<T, D>(context, *others.normalized)); });
+    }
+    return search_radius<T>(context, RadiusWalkOfKdTree<T, D>(tree, gathered ? &*gathered : nullptr), call, unresolved);
 }
 
 } // namespace kith::detail::inline KITH_GPU
