@@ -269,8 +269,10 @@ private:
         kith::detail::with_instance(points_.dtype(), points_.dimension(), [&]<class, int D>() {
             kith::detail::DeviceContext context(execution_);
             const auto normalized = kith::detail::normalize_sources_on_device<T, D>(context, points_, box_);
-            record_as(Saved::largest,
-                      [&] { (void)kith::detail::build_cells_on_device<T, D>(context, normalized, hubs); });
+            record_as(Saved::largest, [&] {
+                (void)kith::detail::make_cells_on_device<T, D>(context, normalized,
+                                                               {.form = kith::CloverForm::flat, .hubs = hubs});
+            });
             (void)context.take_stages();
         });
     }

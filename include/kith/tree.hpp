@@ -60,7 +60,7 @@ struct CloverOptions {
     friend bool operator==(const CloverOptions&, const CloverOptions&) = default;
 };
 
-/// The shape of a k-d tree. Answers do not depend on it.
+/// The shape of a k-d tree on the CPU; on a GPU each node is one point. Answers do not depend on it.
 struct KdTreeOptions {
     int leaf_size = 32; ///< points in a leaf, 1 or more; rounded up to a multiple of 16, whole vectors
 

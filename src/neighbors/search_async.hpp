@@ -99,7 +99,7 @@ void search_async_on_device(DeviceWork& work, const DeviceKnnAsync& call) {
     };
     if (call.kept != nullptr) {
         search_from([&](const AsyncPoints<T>& known) -> const DevicePlaneTree<T>& {
-            const auto& tree = call.kept->as<T>();
+            const auto& tree = call.kept->as<DevicePlaneTree<T>>();
             complete(work, "frame of a tree",
                      StoreFrame<T>{DeviceFrame<T>(tree.points.frame, false), known.frame, known.status});
             return tree;
