@@ -13,6 +13,7 @@ namespace kith::detail::halos {
 namespace {
 
 constexpr std::int64_t leaf_grain = 16;
+constexpr std::int64_t part_grain = 1 << 10;
 
 } // namespace
 
@@ -55,6 +56,32 @@ void GroupPotentials::compute(std::span<const std::int32_t> rows, double* potent
     for (std::int64_t i = 0; i < count; ++i) {
         potentials[scratch.tree.place(i)] = unit * scratch.sums[i];
     }
+}
+
+void GroupPotentials::compute_part(std::span<const std::int32_t> rows, std::span<const std::int32_t> sources,
+                                   double* potentials) {
+    Scratch& scratch = scratch_.local();
+    scratch.group.load(columns_, rows, softening_);
+    const BodyView all = scratch.group.bodies.view();
+    BodyArrays& some = scratch.lists.bodies;
+    some.resize(std::ssize(sources));
+    for (std::int64_t i = 0; i < some.size(); ++i) {
+        for (int axis = 0; axis < 3; ++axis) {
+            some.position(axis)[i] = all.position[axis][sources[i]];
+        }
+        some.mass()[i] = all.mass[sources[i]];
+    }
+    some.pad();
+    const BodyView of_sources = some.view();
+    const auto sum = [&](std::int64_t begin, std::int64_t end) {
+        const BodyView receivers{
+            {all.position[0] + begin, all.position[1] + begin, all.position[2] + begin}, all.mass + begin, end - begin};
+        sum_sources({softening_.kernel, scratch.group.softening}, receivers, of_sources, potentials + begin);
+        for (std::int64_t i = begin; i < end; ++i) {
+            potentials[i] *= -scratch.group.unit;
+        }
+    };
+    all.count > shared_group_size ? parallel_for(0, all.count, part_grain, sum) : sum(0, all.count);
 }
 
 void GroupPotentials::sum_leaves(Scratch& scratch) {

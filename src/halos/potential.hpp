@@ -54,6 +54,9 @@ public:
     /// One potential for each of the rows of a group. Several threads may call this at a time, unless the group is one
     /// of more than shared_group_size members, which uses all of them.
     void compute(std::span<const std::int32_t> rows, double* potentials);
+    /// The part of every row's potential that comes from some rows, by all pairs; what those have of themselves is
+    /// unspecified. `sources` are places in `rows`. Threads as above.
+    void compute_part(std::span<const std::int32_t> rows, std::span<const std::int32_t> sources, double* potentials);
 
 private:
     struct Scratch;

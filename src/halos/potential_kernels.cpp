@@ -145,7 +145,8 @@ HWY_INLINE double sum_of(const Kernel& kernel, const double* receiver, const Int
     return sums.join();
 }
 
-/// The receivers' own masses are among those of the bodies, from `own` on: each is left out for its receiver.
+/// The receivers' own masses are those of the bodies from `masses[own]` on: each is left out for its receiver. If
+/// `masses` is null, none is.
 template <class Kernel>
 void sum_receivers(double softening, const BodyView& receivers, const InteractionLists* lists, std::int64_t nodes,
                    BodyView bodies, double* masses, std::int64_t own, double* out) {
@@ -153,9 +154,11 @@ void sum_receivers(double softening, const BodyView& receivers, const Interactio
     bodies.count = whole_lanes(bodies.count);
     for (std::int64_t i = 0; i < receivers.count; ++i) {
         const double receiver[] = {receivers.position[0][i], receivers.position[1][i], receivers.position[2][i]};
-        const double mass = std::exchange(masses[own + i], 0.0);
+        const double mass = masses != nullptr ? std::exchange(masses[own + i], 0.0) : 0;
         out[i] = sum_of(kernel, receiver, lists, nodes, bodies);
-        masses[own + i] = mass;
+        if (masses != nullptr) {
+            masses[own + i] = mass;
+        }
     }
 }
 
@@ -310,6 +313,10 @@ void sum_leaf(const LeafJob& job, std::int32_t leaf, InteractionLists& lists, do
         node.last - node.first};
     HWY_DYNAMIC_DISPATCH(sum_any)
     (job.softening, receivers, &lists, nodes, lists.bodies.view(), lists.bodies.mass(), own, out + node.first);
+}
+
+void sum_sources(const SofteningInFrame& softening, const BodyView& receivers, const BodyView& sources, double* out) {
+    HWY_DYNAMIC_DISPATCH(sum_any)(softening, receivers, nullptr, 0, sources, nullptr, 0, out);
 }
 
 void sum_pairs(GroupBodies& group, SofteningKernel kernel, double* out) {

@@ -34,6 +34,9 @@ struct LeafJob {
 /// Sums of m times the kernel over all others, for the bodies of a leaf: out[i] is that of body i.
 void sum_leaf(const LeafJob& job, std::int32_t leaf, InteractionLists& lists, double* out);
 
+/// The same for receivers and sources, which are padded: receivers are not left out among them.
+void sum_sources(const SofteningInFrame& softening, const BodyView& receivers, const BodyView& sources, double* out);
+
 /// The same for a whole group, by all pairs.
 void sum_pairs(GroupBodies& group, SofteningKernel kernel, double* out);
 

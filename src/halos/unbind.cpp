@@ -11,6 +11,11 @@ namespace kith::detail::halos {
 
 namespace {
 
+/// Potentials lose the part of those removed, if these are no more than that, and enough of the group is left since
+/// potentials were last computed; otherwise they are computed anew.
+constexpr std::size_t most_subtracted = 512;
+constexpr double least_left = 0.8;
+
 /// Three components of each member.
 using Vectors = std::array<std::vector<double>, 3>;
 
@@ -87,14 +92,22 @@ private:
         return sum;
     }
 
-    void find_energies() {
+    [[nodiscard]] std::vector<std::int32_t> rows_left() const {
         std::vector<std::int32_t> rows;
         rows.reserve(left_.size());
         for (const std::int32_t i : left_) {
             rows.push_back(rows_[i]);
         }
+        return rows;
+    }
+
+    void find_energies() {
+        if (phi_.empty()) {
+            phi_.resize(left_.size());
+            potentials_.compute(rows_left(), phi_.data());
+            computed_ = left_.size();
+        }
         energies_.resize(left_.size());
-        potentials_.compute(rows, energies_.data());
         const std::array<double, 3> center = mean(offsets_);
         const std::array<double, 3> velocity = mean(velocities_);
         const double flow = universe_.hubble * universe_.scale_factor;
@@ -106,16 +119,16 @@ private:
                 const double speed = velocities_[axis][i] - velocity[axis] + flow * (offsets_[axis][i] - center[axis]);
                 squared_speed += speed * speed;
             }
-            energies_[at] = gravity * energies_[at] + squared_speed / 2;
+            energies_[at] = gravity * phi_[at] + squared_speed / 2;
         }
     }
 
     /// The least bound, if any is unbound.
     bool remove_some() {
-        std::vector<std::size_t> unbound;
+        std::vector<std::int32_t> unbound;
         for (std::size_t at = 0; at < left_.size(); ++at) {
             if (energies_[at] > 0) {
-                unbound.push_back(at);
+                unbound.push_back(static_cast<std::int32_t>(at));
             }
         }
         if (unbound.empty()) {
@@ -124,15 +137,33 @@ private:
         const std::size_t most = std::max<std::size_t>(5, left_.size() / 50);
         if (unbound.size() > most) {
             std::nth_element(unbound.begin(), unbound.begin() + static_cast<std::ptrdiff_t>(most), unbound.end(),
-                             [&](std::size_t a, std::size_t b) {
+                             [&](std::int32_t a, std::int32_t b) {
                                  return energies_[a] != energies_[b] ? energies_[a] > energies_[b] : a < b;
                              });
             unbound.resize(most);
         }
-        for (const std::size_t at : unbound) {
-            left_[at] = -1;
+        std::sort(unbound.begin(), unbound.end()); // the order of their sums
+        const bool is_subtracted =
+            unbound.size() <= most_subtracted &&
+            static_cast<double>(left_.size() - unbound.size()) >= least_left * static_cast<double>(computed_);
+        if (is_subtracted) {
+            std::vector<double> part(left_.size());
+            potentials_.compute_part(rows_left(), unbound, part.data());
+            for (std::size_t at = 0; at < part.size(); ++at) {
+                phi_[at] -= part[at];
+            }
         }
-        std::erase(left_, -1);
+        std::size_t kept = 0;
+        for (std::size_t at = 0, next = 0; at < left_.size(); ++at) {
+            if (next < unbound.size() && unbound[next] == static_cast<std::int32_t>(at)) {
+                ++next;
+                continue;
+            }
+            phi_[kept] = phi_[at];
+            left_[kept++] = left_[at];
+        }
+        left_.resize(kept);
+        phi_.resize(is_subtracted ? kept : 0);
         return true;
     }
 
@@ -143,6 +174,8 @@ private:
     Vectors offsets_; ///< from the first member
     Vectors velocities_;
     std::vector<std::int32_t> left_; ///< places in the group
+    std::vector<double> phi_;        ///< potentials of those left; empty if they are to be computed
+    std::size_t computed_ = 0;       ///< how many were left when potentials were last computed
     std::vector<double> energies_;   ///< of those left
 };
 

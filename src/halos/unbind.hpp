@@ -2,8 +2,8 @@
 //
 // About center of mass and mean velocity of the members left, those with positive energy are removed, the least bound
 // first and at most max(5, n/50) of n at a time, until none is left or fewer than the minimum (docs/semantics.md, "Bound
-// halos"). Source: Springel, White, Tormen, Kauffmann (2001), MNRAS 328, 726, section 4.2 (SUBFIND). Potentials are
-// computed anew for the members left in each step. Cost: that of potentials, times the steps.
+// halos"). Source: Springel, White, Tormen, Kauffmann (2001), MNRAS 328, 726, section 4.2 (SUBFIND). Cost: that of
+// potentials, each time a fifth has been removed; between these the product of members left and removed.
 #pragma once
 
 #include "halos/potential.hpp"
