@@ -109,7 +109,8 @@ public:
     BucketSearch(const std::vector<T>& points, const std::vector<T>& queries) : context_(kith::cpu(1)) {
         const auto sources = kith::detail::normalize_sources<T>(kith::PointsView(points, dimension), {});
         context_.stage("tree", [&] {
-            tree_ = kith::detail::build_bucket_tree<T>(context_, {nullptr, &sources}, sources.frame.dimension);
+            tree_ = kith::detail::build_bucket_tree<T>(context_, {nullptr, &sources}, sources.frame.dimension,
+                                                       kith::detail::bucket_size);
             queries_ = kith::detail::gather_points(
                 context_, kith::detail::normalize_queries<T>(kith::PointsView(queries, dimension), sources.frame));
         });
