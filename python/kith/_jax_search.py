@@ -43,8 +43,9 @@ class Options(typing.NamedTuple):
 
 
 def as_array(array, what):
+    array = _units.plain(array, what)
     try:
-        return jnp.asarray(_units.plain(array, what))
+        return jnp.asarray(array)
     except (TypeError, ValueError) as error:
         raise TypeError(f"{what} is of type {type(array).__name__}, of which JAX makes no array") from error
 
