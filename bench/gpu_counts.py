@@ -137,8 +137,9 @@ def cells_of_clover(_points, _multiprocessors, hubs):
                 kernel("boxes of nodes"), kernel("hubs of cells"), kernel("weights of edges"),
                 sort(32 + bits_of_hub, False), kernel("weights of edges")]
     # Where lists begin, and what makes the cells. To the host: where two lists a hub begin. From it: of each cell its
-    # first point and its hub; of the group and the part, which are one, the rest.
-    return Call(launches, 2, 0, 0, 0, 4 * (2 * hubs + 1) + 4 * (hubs + 1) + 4 * hubs + 64)
+    # first point and its hub; of the group and the part, which are one, the rest, and the list of parts once more for
+    # drawing hubs.
+    return Call(launches, 2, 0, 0, 0, 4 * (2 * hubs + 1) + 4 * (hubs + 1) + 4 * hubs + 64 + 48)
 
 
 @dataclasses.dataclass(frozen=True)
