@@ -5,7 +5,7 @@
 
 A formula names every launch of a call, in order, for any number of uniform points. Counted: at a few small sizes the
 calls run on the emulated GPU, where each launch, the bits of each sort, fills, copies, waits and bytes must be those of
-the formula. The table has the formula at the full size, which nobody ran. --check compares it with the one in a page.
+the formula. The table has the formula at the full size, which was not run. --check compares it with the one in a page.
 
 A pass reads or writes something of every point, or more: a kernel, a pass of a radix sort, the reading before it that
 counts digits, a selection, a sum, a copy. Copies between arrays of one GPU do not cross the bus. CUB launches two

@@ -38,8 +38,7 @@ inline auto on_gpu() {
 /// Scratch that is XLA's again when the handler returns, for work that comes later on the stream.
 inline std::span<std::byte> scratch_of(ffi::ScratchAllocator& allocator, std::int64_t bytes) {
     const auto size = static_cast<std::size_t>(bytes);
-    // Aligned to one byte as far as XLA is told, which refuses more than 16 even if there is memory; kith aligns what it
-    // takes of it.
+    // The request states no alignment: XLA refuses more than 16 bytes, whatever there is. kith aligns what it takes.
     const std::optional<void*> memory = allocator.Allocate(size);
     if (!memory) {
         throw Error(ErrorKind::out_of_memory, "XLA has no " + std::to_string(bytes) + " bytes of scratch on the GPU");

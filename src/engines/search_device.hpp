@@ -41,8 +41,8 @@ struct QueriesOnDevice {
     [[nodiscard]] bool have_tiny() const { return normalized && normalized->has_tiny; }
 };
 
-/// Calls search(queries, request) inside a stage, queries null in a self-search of so many sources, and delivers the
-/// rows. given() returns the sources as given, on the host, row-major.
+/// Calls search(queries, request) inside a stage, queries null in a self-search of `sources` points, and
+/// delivers the rows. given() returns the sources as given, on the host, row-major.
 template <Coordinate T, int D, class Given, class Search>
 SearchSummary search_in_order_given(DeviceContext& context, const Frame<T>& frame, std::int64_t sources,
                                     const Given& given, const PointsView* queries, const DeviceKnnCall& call,

@@ -64,7 +64,7 @@ void BodyArrays::resize(std::int64_t count) {
 
 void BodyArrays::pad() noexcept {
     for (int axis = 0; axis < 3; ++axis) {
-        std::fill_n(position(axis) + count_, potential_lanes, -1.0); // in nobody's place
+        std::fill_n(position(axis) + count_, potential_lanes, -1.0); // no point is there
     }
     std::fill_n(mass() + count_, potential_lanes, 0.0);
 }

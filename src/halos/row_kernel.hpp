@@ -7,7 +7,7 @@
 
 namespace kith::detail::inline KITH_GPU {
 
-/// A thread copies a word of a row, or every so many words of a wide one: neighboring threads write neighboring words.
+/// A thread copies one word of a row, or several of a wide one: neighboring threads write neighboring words.
 /// A row has a power of two threads, so that no thread divides.
 template <class Word>
 struct GatherRows {

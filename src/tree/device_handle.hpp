@@ -30,7 +30,7 @@ struct DeviceTreeHandle {
     }
 };
 
-/// An index of so many points, without planes.
+/// An index of `size` points, without planes.
 template <Coordinate T>
 DeviceTreeHandle handle_of(std::shared_ptr<const void> index, const Frame<T>& frame, std::int64_t size) {
     return {std::move(index), size, frame.dimension, resolved_box(frame), frame.outside, {}, {}};

@@ -329,7 +329,7 @@ private:
 };
 
 /// Cells of one point or more that the device holds, in stages of the context; check_clover() has passed the options.
-/// The hierarchical form has cells of so many points.
+/// The hierarchical form has cells of about `cell_size` points.
 template <Coordinate T, int D>
 DeviceCells<T> make_cells_on_device(DeviceContext& context, const NormalizedPoints<T>& points,
                                     const CloverOptions& options, std::int64_t cell_size = CellShape{}.cell_size) {

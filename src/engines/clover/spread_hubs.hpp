@@ -12,7 +12,7 @@
 
 namespace kith::detail {
 
-/// How many points are to be drawn, if there are so many.
+/// Number of points to draw; all points where there are fewer.
 constexpr std::int64_t samples_for(std::int64_t hubs) noexcept {
     return 32 * hubs;
 }
