@@ -18,7 +18,7 @@ void build_by_header(HeaderBuild& build, const DeviceArray<float>& rows, DeviceA
     tree.scratch = build.scratch.data();
     tree.split_axes = split_axes.data();
     tree.bounds = reinterpret_cast<Bounds*>(build.bounds.data());
-    tree.split = kdtree::Split::widest;
+    tree.split = build.split;
     kdtree::build_in_place(tree, stream);
     check(cudaGetLastError(), "building a k-d tree in place");
 }

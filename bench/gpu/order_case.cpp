@@ -16,9 +16,9 @@ class Orders {
 public:
     Orders(Bench& bench, const OrderCase& wanted)
         : bench_(bench), points_(points_of<float>(wanted.points, "", bench.stream)), indices_(count()),
-          split_axes_(count()) {
+          split_axes_(count()), split_(wanted.split) {
         if (wanted.builder == OrderBuilder::header) {
-            by_header_.emplace(count());
+            by_header_.emplace(count(), split_);
         }
     }
 
@@ -36,7 +36,7 @@ public:
         };
         Measurement measured = measure(bench_, task);
         const std::vector<float> there = points_.to_host(0, points_.size());
-        const kith::KdTreeOrder expected = kith::kdtree_order(kith::PointsView(there, 3));
+        const kith::KdTreeOrder expected = kith::kdtree_order(kith::PointsView(there, 3), split_);
         if ((indices_.to_host(0, count()) != expected.indices ||
              split_axes_.to_host(0, count()) != expected.split_axes) &&
             !measured.flaw) {
@@ -54,8 +54,7 @@ private:
             return {};
         }
         return kith::kdtree_order_into(indices_.span(), split_axes_.span(),
-                                       {points_.data(), count(), 3, kith::cuda().device}, kith::kdtree::Split::widest,
-                                       where)
+                                       {points_.data(), count(), 3, kith::cuda().device}, split_, where)
             .stages;
     }
 
@@ -63,6 +62,7 @@ private:
     DeviceArray<float> points_;
     DeviceArray<std::int32_t> indices_;
     DeviceArray<std::uint8_t> split_axes_;
+    kith::kdtree::Split split_;
     std::optional<HeaderBuild> by_header_;
 };
 
@@ -74,8 +74,9 @@ Outcome run_order(Bench& bench, const std::string& name, const OrderCase& wanted
     Described what;
     what.points = name_of(wanted.points.kind);
     what.count = task.count();
-    what.variant =
-        wanted.builder == OrderBuilder::header ? "order of a k-d tree, by the header in place" : "order of a k-d tree";
+    what.variant = std::string("order of a k-d tree") +
+                   (wanted.split == kith::kdtree::Split::cyclic ? ", axes by level" : "") +
+                   (wanted.builder == OrderBuilder::header ? ", by the header in place" : "");
     JsonObject more;
     more.add("verified", "all of the order, by the CPU's");
     // One sort of all points.

@@ -4,6 +4,8 @@
 #include "point_set.hpp"
 #include "row.hpp"
 
+#include <kith/device/kdtree_split.hpp>
+
 #include <string>
 
 namespace bench {
@@ -11,8 +13,9 @@ namespace bench {
 enum class OrderBuilder { library, header };
 
 struct OrderCase {
-    PointSet points; ///< 3-D, compared with the CPU's order: ten million at most
+    PointSet points; ///< 3-D, compared with the CPU's order: a hundred million at most
     OrderBuilder builder = OrderBuilder::library;
+    kith::kdtree::Split split = kith::kdtree::Split::widest;
 };
 
 [[nodiscard]] Outcome run_order(Bench& bench, const std::string& name, const OrderCase& wanted);
