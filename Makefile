@@ -165,8 +165,10 @@ gpu-pack: dependencies
 	    else echo "make gpu-pack: nvcc is missing; NOTHING IS PACKED" >&2; exit 1; fi
 
 gpu-pack-build:
-	cmake --preset cuda -B build/gpu -DKITH_DIMS="2;3;6" -DCMAKE_CUDA_ARCHITECTURES=$(GPU_ARCHITECTURES)
-	cmake --build build/gpu --parallel $(JOBS) --target bench_gpu test_cuda
+	cmake --preset cuda -B build/gpu -DKITH_DIMS="2;3;6" -DCMAKE_CUDA_ARCHITECTURES=$(GPU_ARCHITECTURES) \
+	    -DKITH_MPI=OFF \
+	    $(if $(GPU_PYTHON),-DKITH_PYTHON=ON -DPython_EXECUTABLE=$(GPU_PYTHON))
+	cmake --build build/gpu --parallel $(JOBS) --target bench_gpu test_cuda kith_cli $(if $(GPU_PYTHON),kith_python)
 	bench/gpu_pack.sh build/gpu build/pack
 
 # Every dimension and instruction set, as users build it, and for GPUs where nvcc is found.

@@ -7,6 +7,7 @@
 #   probe     one small row; without a GPU, or with one that gives an error, nothing else is done
 #   facts     the machine, its driver, its clocks
 #   tests     test_cuda*: a process for every suite, four for each that runs over every case, six side by side
+#   python    the Python package, where it is packed: calls on a GPU against the CPU's, arrays of other libraries, JAX
 #   rows      the main rows of the benchmark, with clocks and power
 #   kernels   the time of every kernel of one call, by the profiler
 #   leaf      the leaf search under the profiler
@@ -17,6 +18,7 @@
 # More settings, all in the environment:
 #   KITH_WHOLE          seconds that all may take (420)
 #   KITH_TESTS          a filter as --gtest_filter takes it: only these tests
+#   KITH_PYTHON_TESTS   an expression as pytest -k takes it: only these tests of the Python package
 #   KITH_ROWS           a regular expression: only these rows, in rows and other
 #   KITH_PROFILED       the rows of the part kernels (uniform_1e7_k16 groups_256 uniform_1e5_k16)
 #   KITH_SANITIZED      a filter as --gtest_filter takes it: only these tests in memory and races, and no rows
@@ -36,7 +38,7 @@ set -u
 whole=${KITH_WHOLE:-420}
 row_limit=${KITH_ROW_SECONDS:-45}
 test_limit=${KITH_TEST_SECONDS:-30}
-all_parts="probe facts tests rows kernels leaf memory races other universe"
+all_parts="probe facts tests python rows kernels leaf memory races other universe"
 parts=${KITH_PARTS:-$all_parts}
 shopt -s nullglob
 
@@ -310,6 +312,36 @@ reason() {
         echo "status $1: $(grep -aE 'FAILED|WRONG|ERROR SUMMARY|error|Error' "${2:-$last}" | tail -1 | cut -c1-160)"
         ;;
     esac
+}
+
+# The tests of the Python package that need a GPU, six side by side where pytest can do that.
+part_python() {
+    part 100
+    local tests=$here/../python/tests code
+    local -a side_by_side=()
+    if [ ! -d "$build/python/kith" ]; then
+        say python "left out: the Python package is not in $build"
+        return
+    elif ! timeout 20 python3 -c 'import numpy, pytest' 2>/dev/null; then
+        say python "left out: python3 has no numpy or no pytest"
+        return
+    elif timeout 20 python3 -c 'import xdist' 2>/dev/null; then
+        side_by_side=(-n 6)
+    fi
+    # Their own libraries come before ours. JAX would take most of the GPU's memory for itself.
+    run "tests of Python" 100 env PYTHONPATH="$build/python" XLA_PYTHON_CLIENT_PREALLOCATE=false \
+        LD_LIBRARY_PATH="${LD_LIBRARY_PATH:+$LD_LIBRARY_PATH:}/lib/x86_64-linux-gnu:$build/python/lib" \
+        python3 -m pytest -v -rfE --tb=short --durations=10 -p no:cacheprovider "${side_by_side[@]}" \
+        -k "(gpu or jax) and (${KITH_PYTHON_TESTS:-test})" "$tests"/test_on_gpu.py "$tests"/test_arrays.py "$tests"/test_jax*.py
+    code=$?
+    grep -aE '^(FAILED|ERROR) ' "$last" | cut -c1-300 | head -40 | tee -a "$summary"
+    if [ "$code" -eq 0 ]; then
+        say python "$(tail -1 "$last" | tr -d =)"
+    elif [ "$code" -eq 125 ]; then
+        say python "$(grep -ac ' PASSED ' "$last") right; then its time was over"
+    else
+        failed python "$(reason "$code"); $(tail -1 "$last" | tr -d =)"
+    fi
 }
 
 # spread COLUMN FILE: least, median and greatest of the numbers in a column of the samples.

@@ -1,10 +1,11 @@
 #!/bin/sh
-# Gathers what bench/gpu_check.sh needs on a machine that has nothing but the driver: bench_gpu, the GPU tests, and the
-# shared libraries they load (the C library and the driver's are that machine's own), stripped.
+# Gathers what bench/gpu_check.sh needs on a machine that has nothing but the driver: bench_gpu, the GPU tests, the program
+# and the Python package if they are built, and the shared libraries they load (the C library and the driver's are that
+# machine's own; so is the C++ library of its Python), stripped.
 # Usage: gpu_pack.sh BUILD FOLDER. FOLDER must be empty or an earlier pack. FOLDER.tgz has the same: a third of the size,
-# and the modes of the programs. Fails if that is over 45 MiB, or if there is no machine code for any GPU.
+# and the modes of the programs. Fails if that is over 51 MiB, or if there is no machine code for any GPU.
 set -eu
-most_kib=46080
+most_kib=52224
 
 if [ $# -ne 2 ] || [ ! -d "$1/bin" ]; then
     echo "usage: gpu_pack.sh BUILD FOLDER; BUILD is a build folder with programs in bin/" >&2
@@ -24,9 +25,9 @@ if ! echo "$architectures" | tr ';' '\n' | grep -qE '^[0-9]+[af]?(-real)?$'; the
     exit 1
 fi
 
-rm -rf "${pack:?}/bin" "${pack:?}/lib"
+rm -rf "${pack:?}/bin" "${pack:?}/lib" "${pack:?}/python"
 mkdir -p "$pack/bin" "$pack/lib"
-for program in "$build"/bin/bench_gpu "$build"/bin/test_cuda*; do
+for program in "$build"/bin/bench_gpu "$build"/bin/test_cuda* "$build"/bin/kith; do
     if [ -x "$program" ]; then
         cp "$program" "$pack/bin/"
     fi
@@ -36,22 +37,36 @@ if [ ! -e "$pack/bin/bench_gpu" ]; then
     exit 1
 fi
 
-for program in "$pack"/bin/*; do
-    missing=$(ldd "$program" | awk '/not found/ { print $1 }')
-    if [ -n "$missing" ]; then
-        echo "gpu_pack.sh: $(basename "$program") needs $missing, which is not here" >&2
-        exit 1
-    fi
-    ldd "$program" | awk '$2 == "=>" && $3 ~ /^\// { print $3 }'
-done | sort -u | while read -r library; do
-    case $(basename "$library") in
-    libc.so.* | libm.so.* | libdl.so.* | librt.so.* | libpthread.so.* | libresolv.so.* | ld-linux* | libcuda.so.*) ;;
-    *) cp --dereference "$library" "$pack/lib/" ;;
-    esac
-done
+# copy_libraries FOLDER FILE...: what the files load.
+copy_libraries() {
+    folder=$1
+    shift
+    for file in "$@"; do
+        missing=$(ldd "$file" | awk '/not found/ { print $1 }')
+        if [ -n "$missing" ]; then
+            echo "gpu_pack.sh: $(basename "$file") needs $missing, which is not here" >&2
+            exit 1
+        fi
+        ldd "$file" | awk '$2 == "=>" && $3 ~ /^\// { print $3 }'
+    done | sort -u | while read -r library; do
+        case $(basename "$library") in
+        libc.so.* | libm.so.* | libdl.so.* | librt.so.* | libpthread.so.* | libresolv.so.* | ld-linux* | libcuda.so.*) ;;
+        *) cp --dereference "$library" "$folder/" ;;
+        esac
+    done
+    chmod u+w "$folder"/*
+    strip --strip-unneeded "$folder"/*
+}
+copy_libraries "$pack/lib" "$pack"/bin/*
 strip "$pack"/bin/*
-chmod u+w "$pack"/lib/* 2>/dev/null || true
-strip --strip-unneeded "$pack"/lib/* 2>/dev/null || true
+if ls "$build"/python/kith/_core*.so >/dev/null 2>&1; then
+    mkdir -p "$pack/python/lib"
+    cp -r --dereference "$build/python/kith" "$pack/python/"
+    find "$pack/python" -name __pycache__ -prune -exec rm -r {} +
+    copy_libraries "$pack/python/lib" "$pack"/python/kith/*.so
+    rm -f "$pack"/python/lib/libstdc++.so.* "$pack"/python/lib/libgcc_s.so.*
+    strip --strip-unneeded "$pack"/python/kith/*.so
+fi
 
 here=$(dirname "$0")
 name=$(git -C "$here" rev-parse HEAD 2>/dev/null || echo unknown)

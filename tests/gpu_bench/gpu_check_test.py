@@ -328,6 +328,24 @@ class GpuCheck(unittest.TestCase):
             (self.folder / "build/bin" / name).chmod(0o644)
         self.assertEqual(subprocess.run(**command, timeout=60, check=False).returncode, 0)
 
+    def test_python_is_tested_where_it_is_packed(self):
+        _, said = self.check("python")
+        self.assertIn("left out: the Python package is not in", said["python"])
+        (self.folder / "build/python/kith").mkdir(parents=True)
+        _, said = self.check("python")  # whose python3 has no modules
+        self.assertIn("left out:", said["python"])
+        for failed, last, expected in (("0", "= 7 passed, 1 skipped in 2.00s =", "7 passed, 1 skipped in 2.00s"),
+                                       ("1", "= 1 failed, 6 passed in 2.00s =", "FAILED: status 1: .*1 failed, 6 passed")):
+            self.program("tools/python3", f"""#!/bin/sh
+[ "$2" = pytest ] || exit 0
+[ {failed} = 0 ] || echo "FAILED test_on_gpu.py::test_neighbors - assert 1 == 2"
+echo "{last}"
+exit {failed}
+""")
+            status, said = self.check("python")
+            self.assertEqual(status, int(failed))
+            self.assertRegex(said["python"], expected)
+
     def test_a_broken_test_costs_only_itself(self):
         cases = [f"EveryCase/Knn.{kind}/case_{i}" for i, kind in enumerate(["right"] * 7 + ["lost"] + ["right"] * 8)]
         status, said = self.check("tests", tests=" ".join([
