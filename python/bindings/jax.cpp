@@ -42,8 +42,8 @@ struct SearchOptions {
     }
 };
 
-/// Calls search(points, queries, rows) for each element of a batch; queries is null for a self-search. The queries of a
-/// batch that shares its points are those of one search.
+/// Calls search(points, queries, rows, place) for each element of a batch; queries is null for a self-search. The queries
+/// of a batch that shares its points are those of one search.
 template <class Search>
 void search_each(const Device& device, const ffi::AnyBuffer& points, const std::optional<ffi::AnyBuffer>& queries,
                  Output distances, Output indices, const Search& search) {
@@ -52,7 +52,7 @@ void search_each(const Device& device, const ffi::AnyBuffer& points, const std::
         const PointsView sources = points_of(points, device, source);
         const NeighborRows rows = rows_of(distances, indices, element, elements);
         const PointsView around = queries ? points_of(*queries, device, query, elements) : PointsView();
-        search(sources, queries ? &around : nullptr, rows);
+        search(sources, queries ? &around : nullptr, rows, elements == 1 ? batch.place_of(element) : std::string());
     };
     const std::int64_t elements = batch.count();
     const bool is_shared =
@@ -70,7 +70,8 @@ ffi::Error search(const ffi::AnyBuffer& points, const std::optional<ffi::AnyBuff
                   Output indices, const SearchOptions& options) {
     return guarded([&] {
         search_each({}, points, queries, distances, indices,
-                    [&](const PointsView& sources, const PointsView* around, const NeighborRows& rows) {
+                    [&](const PointsView& sources, const PointsView* around, const NeighborRows& rows,
+                        const std::string& /*place*/) {
                         const KeptOrPoints index(sources, box_of(options.periods, options.origins), options.is_kept);
                         if (around != nullptr) {
                             knn_into(rows, index.get(), *around, options.k, options.on(cpu(), index.box()));
@@ -86,11 +87,13 @@ ffi::Error search_async(const Execution& execution, ffi::ScratchAllocator& alloc
                         const std::optional<ffi::AnyBuffer>& queries, Output distances, Output indices,
                         const SearchOptions& options) {
     return guarded([&] {
+        PendingCalls::of_process().raise_finished(false);
         spoil(distances, execution.stream);
         spoil(indices, execution.stream);
         std::span<std::byte> scratch; // of all elements, one after another on the stream
         search_each(execution.device, points, queries, distances, indices,
-                    [&](const PointsView& sources, const PointsView* around, const NeighborRows& rows) {
+                    [&](const PointsView& sources, const PointsView* around, const NeighborRows& rows,
+                        const std::string& place) {
                         KnnSize size{sources.dtype(), sources.dimension(), sources.count(), std::nullopt, options.k};
                         if (around != nullptr) {
                             size.queries = around->count();
@@ -98,7 +101,7 @@ ffi::Error search_async(const Execution& execution, ffi::ScratchAllocator& alloc
                         if (scratch.empty()) {
                             scratch = scratch_of(allocator, knn_async_bytes(size, execution));
                         }
-                        PendingCalls::of_process().run(execution, [&](PendingCalls::Report& report) {
+                        PendingCalls::of_process().run(execution, place, [&](PendingCalls::Report& report) {
                             if (around != nullptr) {
                                 knn_async(rows, sources, *around, options.k,
                                           options.on(execution, box_of(options.periods, options.origins)), scratch,

@@ -1,8 +1,8 @@
 // What GPU calls of kith.jax do without a wait: scratch from XLA, and errors that are raised later.
 //
 // An asynchronous call of kith writes a status when the stream gets to it. Here the statuses lie in pinned memory of the
-// host, one for each call under way. Those of calls that are done are looked at when the next call begins, and all when
-// Python asks for it; the first that tells of refused points is thrown.
+// host, one for each call under way. Those of calls that are done are looked at when the next handler begins, and all
+// when Python asks for it; the first that tells of refused points is thrown.
 #pragma once
 
 #include "jax_call.hpp"
@@ -20,6 +20,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace kith::python {
@@ -65,17 +66,18 @@ public:
         return *calls;
     }
 
-    /// Throws the errors of calls that are done; else runs enqueue(Report&), which puts a call on the execution's stream.
+    /// Runs enqueue(Report&), which puts a call on the execution's stream. Errors of the call end in what is said of
+    /// its place, such as that in a batch.
     template <class Enqueue>
-    void run(const Execution& execution, const Enqueue& enqueue) {
-        raise_finished(false);
+    void run(const Execution& execution, const std::string& place, const Enqueue& enqueue) {
         check_cuda_call(cudaSetDevice(execution.device.index), "choosing the device"); // as XLA has it anyhow
-        const Call call = unused_call(execution.device.index);
+        Call call = unused_call(execution.device.index);
         *call.report = {};
+        call.place = place;
         enqueue(*call.report); // should it throw, the report is left to the stream
         check_cuda_call(cudaEventRecord(call.done, execution.stream), "recording an event");
         const std::lock_guard lock(mutex_);
-        under_way_.push_back(call);
+        under_way_.push_back(std::move(call));
     }
 
     /// Throws the first error of calls that are done, or, waiting for them, of all.
@@ -86,6 +88,7 @@ public:
             calls.swap(under_way_);
         }
         DeviceStatus refused;
+        std::string place;
         cudaError_t failure = cudaSuccess;
         std::vector<Call> left;
         std::vector<Call> finished;
@@ -99,6 +102,7 @@ public:
                 failure = state;
             } else if (refused.refusal == PointError::none) {
                 refused = call.report->status;
+                place = call.place;
             }
             finished.push_back(call);
         }
@@ -108,7 +112,11 @@ public:
             unused_.insert(unused_.end(), finished.begin(), finished.end());
         }
         check_cuda_call(failure, "a search or labeling");
-        check(refused);
+        try {
+            check(refused);
+        } catch (const Error& error) {
+            throw Error(error.kind(), error.what() + place);
+        }
     }
 
 private:
@@ -116,6 +124,7 @@ private:
         int device;
         Report* report;
         cudaEvent_t done; ///< of the device
+        std::string place;
     };
 
     Call unused_call(int device) {
@@ -129,7 +138,7 @@ private:
                 return call;
             }
         }
-        Call call{.device = device, .report = nullptr, .done = nullptr};
+        Call call{.device = device, .report = nullptr, .done = nullptr, .place = {}};
         void* memory = nullptr;
         check_cuda_call(cudaHostAlloc(&memory, sizeof(Report), cudaHostAllocPortable), "allocating pinned memory");
         call.report = static_cast<Report*>(memory);

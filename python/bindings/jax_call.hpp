@@ -87,6 +87,11 @@ public:
         return array;
     }
 
+    /// What errors say of an element; nothing if there is no batch.
+    [[nodiscard]] std::string place_of(std::int64_t element) const {
+        return shape_.size() == 0 ? "" : " (element " + std::to_string(element) + " of the batch)";
+    }
+
     /// Calls visit(element) for each. Errors name the element.
     template <class Visitor>
     void for_each(const Visitor& visit) const {
@@ -95,11 +100,7 @@ public:
             try {
                 visit(element);
             } catch (const Error& error) {
-                if (shape_.size() == 0) {
-                    throw;
-                }
-                throw Error(error.kind(),
-                            std::string(error.what()) + " (element " + std::to_string(element) + " of the batch)");
+                throw Error(error.kind(), error.what() + place_of(element));
             }
         }
     }

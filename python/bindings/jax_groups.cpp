@@ -42,12 +42,14 @@ ffi::Error label_async(const Execution& execution, ffi::ScratchAllocator& alloca
                        Output labels, double length, bool is_relative, Numbers periods, Numbers origins,
                        bool /*is_kept*/) {
     return guarded([&] {
+        PendingCalls::of_process().raise_finished(false);
         spoil(labels, execution.stream);
         const PointsView first = points_of(points, execution.device);
         const std::int64_t bytes = fof_async_bytes({first.dtype(), first.dimension(), first.count()}, execution);
         const std::span<std::byte> scratch = scratch_of(allocator, bytes); // of all elements
-        Batch(labels, 1).for_each([&](std::int64_t element) {
-            PendingCalls::of_process().run(execution, [&](PendingCalls::Report& report) {
+        const Batch batch(labels, 1);
+        batch.for_each([&](std::int64_t element) {
+            PendingCalls::of_process().run(execution, batch.place_of(element), [&](PendingCalls::Report& report) {
                 fof_async(elements_of<std::int32_t>(labels, 1, element), points_of(points, execution.device, element),
                           length_of(length, is_relative), {.box = box_of(periods, origins), .execution = execution},
                           scratch, &report.summary, &report.status);
