@@ -25,7 +25,7 @@ RadiusAnswers<T> answers_of(const RadiusRequest<T>& request, Engine engine, Rand
     if (request.queries != nullptr) {
         queries.emplace(*request.queries, draw.integer(2) == 0);
     }
-    const Tree tree(points.view(), {.box = options.box, .execution = options.execution});
+    const Tree tree(points.view(), {.box = options.box, .engine = engine, .execution = options.execution});
     const RadiusResult found = queries ? radius_search(points.view(), queries->view(), request.radii, options)
                                        : radius_search(points.view(), request.radii, options);
     EXPECT_TRUE(engine == Engine::automatic || found.engine == engine);
