@@ -68,7 +68,7 @@ std::optional<SearchSummary> search_few(DeviceContext& context, const Normalized
                                         const PointsView* queries, const DeviceKnnCall& call) {
     const std::int64_t others = queries != nullptr ? queries->count() : sources.view.count();
     if (call.options.z_order || sources.has_tiny || call.k > max_list_length ||
-        std::min(sources.view.count(), others) == 0 || std::max(sources.view.count(), others) > max_few) {
+        std::min(sources.view.count(), others) == 0 || !are_few_on_gpu(sources.view.count(), others)) {
         return {};
     }
     const PointsOnDevice there = queries != nullptr ? points_on_device(context, *queries) : PointsOnDevice(context, {});
