@@ -115,17 +115,21 @@ class Input:
             path = scratch / "points.npy"
             numpy.save(path, points)
             return path, period
-        # Points made by an older text of the generators are not found again.
-        sources = [HERE / "point_sets.py", *sorted(pathlib.Path(point_sets.datasets.__file__).parent.glob("*.py"))]
-        text = b"".join(source.read_bytes() for source in sources)
-        stem = f"{workload.points}-{count}-{workload.d}d-{workload.dtype}-{seed}-{zlib.crc32(text):08x}"
-        path, period_path = cache / f"{stem}.npy", cache / f"{stem}.period"
+        path, period_path = Input.kept(workload, cache, count, seed)
         if not period_path.exists():
             points, period = point_sets.make(workload.points, count, workload.d, workload.dtype, seed)
             cache.mkdir(parents=True, exist_ok=True)
             numpy.save(path, points)
             period_path.write_text(repr(float(period)))
         return path, float(period_path.read_text())
+
+    @staticmethod
+    def kept(workload, cache, count, seed=1):
+        """Where the points of a set are kept, and their period. Those of an older text of the generators are not found."""
+        sources = [HERE / "point_sets.py", *sorted(pathlib.Path(point_sets.datasets.__file__).parent.glob("*.py"))]
+        text = b"".join(source.read_bytes() for source in sources)
+        stem = f"{workload.points}-{count}-{workload.d}d-{workload.dtype}-{seed}-{zlib.crc32(text):08x}"
+        return cache / f"{stem}.npy", cache / f"{stem}.period"
 
     def _linking_length(self, workload):
         """Rounded to the type of the points, so that all link within the same length."""

@@ -92,8 +92,10 @@ def _git(*words):
 
 
 def commit():
-    """The commit, with a + if sources differ from it; None outside a clone."""
-    name = _git("rev-parse", "HEAD")
+    """The commit, with a + if sources differ from it; outside a clone that of bench/gpu_pack.sh's folder, or None."""
+    name, packed = _git("rev-parse", "HEAD"), ROOT / "build" / "pack" / "commit"
+    if name is None and packed.exists():
+        return packed.read_text().strip()
     changed = _git("status", "--porcelain", "--untracked-files=no", "--", "src", "include", "bench", "cmake", "CMakeLists.txt")
     return name and name + ("+" if changed else "")
 
@@ -114,3 +116,20 @@ def machine():
             "cores": len(os.sched_getaffinity(0)), "load_at_start": os.getloadavg()[0],
             "memory_bytes": os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
             "system": f"{platform.system()} {platform.release()}", "python": platform.python_version()}
+
+
+def gpu(device):
+    """The GPU "cuda" or "cuda:I": what nvidia-smi and CuPy say of it."""
+    index, found = device.partition(":")[2] or "0", {}
+    asked = {"name": "name", "driver": "driver_version", "memory_mib": "memory.total", "compute_capability": "compute_cap"}
+    try:
+        done = subprocess.run(["nvidia-smi", f"--id={index}", f"--query-gpu={','.join(asked.values())}",
+                               "--format=csv,noheader,nounits"], capture_output=True, text=True, check=True)
+        found = dict(zip(asked, done.stdout.strip().split(", ")))
+    except (OSError, subprocess.CalledProcessError):
+        pass
+    if importlib.util.find_spec("cupy"):
+        from cupy.cuda import runtime
+        found |= {"name": runtime.getDeviceProperties(int(index))["name"].decode(),
+                  "cuda_of_the_driver": runtime.driverGetVersion(), "cuda_of_cupy": runtime.runtimeGetVersion()}
+    return found

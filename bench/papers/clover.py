@@ -10,18 +10,18 @@ What is compared (a method that is missing or not built for a dimension is named
   clover           kith's engine, cells on several levels; flat:H is the published form with H hubs, and skips cells by
                    their boxes; flat-plain:H does not
   tree, kdtree, brute                kith's other engines: its default, a k-d tree, all pairs
-  ..., GPU         with --device, figures 13 to 16 and 22 and table 3: an engine on a GPU, by the Python package, with
-                   points and rows in its memory if CuPy is installed, else with copies from and to host memory
+  ..., GPU         with --device, and then only these, in figures 13 to 16 and 22 and tables 2 and 3: engines and the flat
+                   form on a GPU, by the Python package, with points and rows in its memory if CuPy is installed, else
+                   with copies from and to host memory
   nanoflann, grid  contest_nanoflann, a k-d tree, and contest_grid, a uniform grid
-Rows of kith's methods must be the same bits; the distances of the other two must agree with them.
+Rows of kith's methods must be the same bits; those of a GPU are compared with the CPU's, of large sets a sample. The
+distances of the other two must agree with them.
 
 Results go to bench/results/clover/figures.json, figures to docs/images. --plot FILE only draws. --quick takes about a
 minute.
 """
 
 import argparse
-import datetime
-import importlib.util
 import json
 import pathlib
 import statistics
@@ -38,12 +38,12 @@ import contest
 import figures
 import numpy
 import point_sets
-from clover_drawing import DRAW, ENGINES, K, on_gpu, print_tables
+from clover_drawing import DRAW, K, is_of_gpu, on_gpu, print_tables
 
 HUBS = 1024  # the paper's default
 PARTS = ("meshes", "sets", "sizes", "neighbors", "work", "hubs", "queries")
 PEERS = ("nanoflann", "grid")
-ON_GPU = ("13", "14", "15", "16", "22", "table 2", "table 3")  # figures with rows of a GPU, if one is wanted
+ON_GPU = ("sets", "sizes", "neighbors", "queries")  # parts with rows of a GPU
 PATIENCE = 120  # seconds for a run of a peer
 MOST_PAIRS = {False: 1.7e5**2, True: 2e4**2}  # of brute force; what is more is left out
 MOST_FLAT = {False: 2_100_000**2, True: 300_000**2}  # the same of the flat form, whose time grows alike
@@ -110,13 +110,7 @@ class Measurements:
         self.program, self.peers = arguments.program, arguments.peers
         self.chosen, self.device = arguments.sets, arguments.device
         if self.device:
-            if importlib.util.find_spec("kith") is None:
-                sys.exit("clover.py: --device needs the Python package kith; name a build: PYTHONPATH=build/dev/python")
-            import kith
-            self.kith, self.array = kith, numpy.array
-            if importlib.util.find_spec("cupy"):
-                import cupy
-                self.array = cupy.array
+            self.kith, self.gpu = figures.require_kith("clover.py"), figures.Gpu(self.device)
         self.rows, self.left_out, self.saved = [], {}, {}
 
     def file(self, name, make, n):
@@ -146,7 +140,7 @@ class Measurements:
             if name in point_sets.files_present():
                 yield name, self.real_file(name)
             else:
-                self.left_out[name] = "not in the folder of test data"
+                self.left_out[f"13: {name}"] = "not in the folder of test data"
 
     def ask(self, **settings):
         """One answer of bench_clover; None, and why, where it has none."""
@@ -167,45 +161,56 @@ class Measurements:
             methods = [method for method in methods if method != "brute"]
         if n * asked > MOST_FLAT[self.quick]:
             methods = [method for method in methods if not method.startswith("flat")]
+        if self.device:
+            self.time_on_gpu(figure, name, points, methods, k, queries, more.get("long", 1))
+            return
         distances = self.scratch / "expected.npy"
         answers, trouble = self.ask(points=path, k=k, methods=",".join(methods), queries=queries, rows=distances, **more)
         if answers is None:
-            self.left_out[f"{figure}, {name}"] = trouble
+            self.left_out[f"{figure}: {name}"] = trouble
             print(f"  {figure}: {name} is left out: {trouble}")
             return
         for answer in answers:
             self.add(figure, name, n, d, k, asked, answer.pop("method"), answer.pop("seconds"), **answer)
-        for method in methods if self.device and figure in ON_GPU else ():
-            if method in ENGINES:
-                self.time_on_gpu(figure, name, points, method, k, queries, distances, more.get("long", 1))
         for peer, program in self.peers.items() if peers else ():
             try:
                 seconds = self.time_peer(peer, program, path, k, queries, points, distances, more.get("long", 1))
                 self.add(figure, name, n, d, k, asked, peer, seconds)
             except contest.Trouble as trouble:
-                self.left_out[f"{figure}, {name}, {peer}"] = str(trouble)
+                self.left_out[f"{figure}: {name}, {peer}"] = str(trouble)
                 print(f"  {figure}: {name}, {peer} is left out: {trouble}")
 
-    def time_on_gpu(self, figure, name, points, method, k, queries, expected, long):
+    def time_on_gpu(self, figure, name, points, methods, k, queries, long):
         asked = queries or len(points)
-        arrays = [self.array(points), self.array(points[:queries]) if queries else None]
-
-        def search():
-            begin = time.perf_counter()
-            distances, _ = self.kith.knn(arrays[0], k, arrays[1], engine=method, device=self.device)
-            return time.perf_counter() - begin, distances
-
+        some = figures.compared(min(asked, len(points)))
         try:
-            first, distances = search()
-        except (NotImplementedError, MemoryError, RuntimeError) as reason:
-            self.left_out[f"{figure}, {name}, {on_gpu(method)}"] = str(reason)
-            print(f"  {figure}: {name}, {on_gpu(method)} is left out: {reason}")
+            expected = self.kith.knn(numpy.array(points), k, numpy.array(points[:asked][some]))  # not timed
+        except NotImplementedError as reason:
+            self.left_out[f"{figure}: {name}"] = str(reason)
+            print(f"  {figure}: {name} is left out: {reason}")
             return
-        if not numpy.array_equal(distances.get() if hasattr(distances, "get") else distances, numpy.load(expected)):
-            sys.exit(f"clover.py: the rows of {method} on a GPU are others; this is a defect of kith")
-        seconds = [first] if first > long else [search()[0] for _ in range(3)]
-        self.add(figure, name, *points.shape, k, asked, on_gpu(method), seconds,
-                 memory="the host" if self.array is numpy.array else "the GPU")
+        arrays = [self.gpu.array(points), self.gpu.array(points[:queries]) if queries else None]
+        for method in methods:
+            engine, _, hubs = method.partition(":")
+
+            def search():
+                if not hubs:
+                    return self.kith.knn(arrays[0], k, arrays[1], engine=engine, device=self.device)
+                return self.kith.Tree(arrays[0], engine="clover", clover="flat", hubs=int(hubs),
+                                      device=self.device).query(arrays[1], k)
+
+            try:
+                first, found = self.gpu.timed(search)
+            except (NotImplementedError, MemoryError, RuntimeError) as reason:
+                self.left_out[f"{figure}: {name}, {on_gpu(engine)}"] = str(reason)
+                print(f"  {figure}: {name}, {on_gpu(engine)} is left out: {reason}")
+                continue
+            if not all(numpy.array_equal(ours, figures.on_host(theirs[some])) for ours, theirs in zip(expected, found)):
+                sys.exit(f"clover.py: the rows of {method} on a GPU are others; this is a defect of kith")
+            del found
+            seconds = [first] if first > long else [self.gpu.timed(search)[0] for _ in range(3)]
+            self.add(figure, name, *points.shape, k, min(asked, len(points)), on_gpu(engine), seconds,
+                     memory=self.gpu.memory)
 
     def time_peer(self, name, program, path, k, queries, points, distances, long):
         command = [program, f"points={path}", f"threads={self.threads}", f"k={k}"]
@@ -235,7 +240,7 @@ class Measurements:
     def count(self, figure, name, path, k, hubs, **settings):
         answers, trouble = self.ask(points=path, k=",".join(map(str, k)), work=hubs, **settings)
         if answers is None:
-            self.left_out[f"{figure}, {name}"] = trouble
+            self.left_out[f"{figure}: {name}"] = trouble
             return
         n, d = numpy.load(path, mmap_mode="r").shape
         for answer in answers:
@@ -328,33 +333,32 @@ def part_of(row):
 
 
 def measure(arguments):
-    arguments.program = figures.program_at(arguments.program, "bench_clover")
-    if arguments.program is None:
-        sys.exit("clover.py: bench_clover is not built; configure with -DKITH_BENCHMARKS=ON, or give --program")
-    found = {name: figures.program_at(getattr(arguments, name), f"contest_{name}") for name in PEERS}
-    arguments.peers = {name: program for name, program in found.items() if program is not None}
-    for name in found.keys() - arguments.peers.keys():
-        print(f"{name} is left out: contest_{name} is not built")
+    arguments.peers = {}
+    if not arguments.device:
+        arguments.program = figures.program_at(arguments.program, "bench_clover")
+        if arguments.program is None:
+            sys.exit("clover.py: bench_clover is not built; configure with -DKITH_BENCHMARKS=ON, or give --program")
+        found = {name: figures.program_at(getattr(arguments, name), f"contest_{name}") for name in PEERS}
+        arguments.peers = {name: program for name, program in found.items() if program is not None}
+        for name in found.keys() - arguments.peers.keys():
+            print(f"{name} is left out: contest_{name} is not built")
+    about = figures.about(arguments)
     with tempfile.TemporaryDirectory(prefix="kith-clover-") as folder:
         measurements = Measurements(arguments, pathlib.Path(folder))
         for part in arguments.parts:
             start = time.perf_counter()
             MEASURE[part](measurements)
-            print(f"{part}: {time.perf_counter() - start:.0f} s")
-    return {"date": datetime.datetime.now().isoformat(timespec="minutes"), "commit": environment.commit(),
-            "machine": environment.machine(), "quick": arguments.quick, "left_out": measurements.left_out,
-            "rows": measurements.rows}
+            print(f"{part}: {time.perf_counter() - start:.0f} s", flush=True)
+    return {**about, "left_out": measurements.left_out, "rows": measurements.rows}
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    figures.add_options(parser, "clover", PARTS)
+    figures.add_options(parser, "clover", PARTS, "kith's methods, in figures 13 to 16 and 22 and tables 2 and 3")
     names = [*(row[0] for row in SETS), *REAL]
     parser.add_argument("--sets", nargs="+", choices=names, default=names,
                         help="of figure 13, 22 and the tables, these only; other rows are kept")
     parser.add_argument("--threads", type=int, default=2, help="of all methods (%(default)s)")
-    parser.add_argument("--device", type=figures.gpu, metavar="cuda[:I]",
-                        help="a GPU, beside the CPU; needs the Python package kith")
     parser.add_argument("--program", type=pathlib.Path, help="bench_clover (that of build/)")
     for name in PEERS:
         parser.add_argument(f"--{name}", type=pathlib.Path, help=f"contest_{name} (that of build/)")
@@ -362,17 +366,16 @@ def main():
     if arguments.plot:
         report = json.loads(arguments.plot.read_text())
     else:
-        report = figures.rounded(measure(arguments))
-        if arguments.output.exists():
-            before = json.loads(arguments.output.read_text())
-            def is_new(row):
-                return part_of(row) in arguments.parts and (row["set"] in arguments.sets
-                                                            or part_of(row) not in ("sets", "queries"))
+        if arguments.device:
+            arguments.parts = [part for part in arguments.parts if part in ON_GPU]
+        before = figures.earlier(arguments)
 
-            report["rows"] = [row for row in before["rows"] if not is_new(row)] + report["rows"]
-            left_out = {**before["left_out"], **report["left_out"]}
-            measured = {f"{row['figure']}, {row['set']}" for row in report["rows"]}
-            report["left_out"] = {what: why for what, why in left_out.items() if what not in measured}
+        def is_measured(row):
+            part = part_of(row)
+            return part in arguments.parts and (row["set"] in arguments.sets or part not in ("sets", "queries"))
+
+        report = figures.merged(figures.rounded(measure(arguments)), before, arguments.device,
+                                lambda row: is_of_gpu(row.get("method", "")), is_measured)
         report = figures.write(report, arguments.output)
     print_tables(report["rows"])
     arguments.images.mkdir(parents=True, exist_ok=True)

@@ -14,7 +14,7 @@ COLORS = {"clover": "tab:green", "flat": "tab:olive", "tree": "black", "kdtree":
           "nanoflann": "tab:orange", "grid": "tab:purple"}
 
 
-ENGINES = {"clover": "limegreen", "tree": "dimgray", "kdtree": "deepskyblue", "brute": "salmon"}  # on a GPU
+COLORS_OF_GPU = {"clover": "limegreen", "flat": "goldenrod", "tree": "dimgray", "kdtree": "deepskyblue", "brute": "salmon"}
 
 
 def on_gpu(method):
@@ -22,8 +22,12 @@ def on_gpu(method):
     return f"{method}, GPU"
 
 
-NAMES |= {on_gpu(method): f"{NAMES[method]}, GPU" for method in ENGINES}
-COLORS |= {on_gpu(method): color for method, color in ENGINES.items()}
+def is_of_gpu(method):
+    return method.endswith(", GPU")
+
+
+NAMES |= {on_gpu(method): f"{NAMES[method]}, GPU" for method in COLORS_OF_GPU}
+COLORS |= {on_gpu(method): color for method, color in COLORS_OF_GPU.items()}
 
 
 def family(method):
@@ -56,9 +60,12 @@ def draw_meshes(rows):
 
 
 def draw_sets(rows):
-    rows = [row for row in rows if row["figure"] == "13"]
-    names = list(dict.fromkeys(row["set"] for row in rows))
-    base = {row["set"]: row["median"] for row in rows if row["method"] == "clover"}
+    of_clover = {row["set"]: row["median"] for row in rows if row["figure"] == "13" and row["method"] == on_gpu("clover")}
+    base = {row["set"]: row["median"] for row in rows if row["figure"] == "13" and row["method"] == "clover"}
+    what = "hierarchical CLOVER" + (" on the CPU" if base and of_clover else "")
+    base = base or of_clover
+    rows = [row for row in rows if row["figure"] == "13" and row["set"] in base]
+    names = list(base)
     figure, axes = pyplot.subplots(figsize=(11, 4.6), layout="constrained")
     there = [method for method in COLORS if any(family(row["method"]) == method for row in rows)]
     width = 0.78 / len(there)
@@ -71,7 +78,7 @@ def draw_sets(rows):
                     [f"{name.removeprefix('file:')}{'*' if name in REPLACED else ''}\n{1e3 * base[name]:.0f} ms"
                      for name in names])
     axes.axhline(1, color="gray", linewidth=0.8)
-    axes.set(title=f"13: times relative to hierarchical CLOVER, k = {K} (* made alike)", ylabel="times")
+    axes.set(title=f"13: times relative to {what}, k = {K} (* made alike)", ylabel="times")
     below(axes, 6)
     yield "clover_sets", figure
 
@@ -140,13 +147,15 @@ def draw_hubs(rows):
 def draw_queries(rows):
     rows = [row for row in rows if row["figure"] == "22"]
     names = list(dict.fromkeys(row["set"] for row in rows))
-    figure, axes = pyplot.subplots(1, len(names), figsize=(14, 4), layout="constrained", sharey=True)
-    for place, name in zip(axes, names):
+    figure, axes = pyplot.subplots(1, len(names), figsize=(max(14, 3 * len(names)), 4), layout="constrained", sharey=True,
+                                   squeeze=False)
+    for place, name in zip(axes[0], names):
         mine = [{**row, "share": 100 * row["queries"] / row["n"]} for row in rows if row["set"] == name]
         lines(place, mine, "share")
-        place.set(title=f"22: {name}, {mine[0]['n']:,} points, k = 10", xlabel="percent of the points queried")
-        below(place, 2)
-    axes[0].set_ylabel("seconds")
+        place.set(title=f"22: {name}, {mine[0]['n']:,} points", xlabel="percent of the points queried, k = 10")
+    axes[0, 0].set_ylabel("seconds")
+    drawn = {label: line for place in axes[0] for line, label in zip(*place.get_legend_handles_labels())}
+    figure.legend(drawn.values(), drawn.keys(), fontsize="small", loc="outside lower center", ncols=5, frameon=False)
     yield "clover_queries", figure
 
 
@@ -158,9 +167,10 @@ def print_tables(rows):
         return next((row["median"] for row in rows if row["figure"] == figure and row["set"] == name
                      and family(row["method"]) == method and row["k"] == k), None)
 
-    methods = ("clover", "flat", "tree", "kdtree", "nanoflann", "grid")
+    methods = [method for method in COLORS if method.split(", ")[0] != "brute"]
     ratios = {method: (median("13", "GMM", method), median("13", "UNI", method)) for method in methods}
-    ratios["brute"] = (median("table 2", "GMM", "brute"), median("table 2", "UNI", "brute"))
+    ratios |= {method: (median("table 2", "GMM", method), median("table 2", "UNI", method))
+               for method in COLORS if method not in methods}
     print("Table 2, hills over uniform: " + ", ".join(f"{method} {a / b:.2f}" for method, (a, b) in ratios.items() if a and b))
     for method in methods:
         pairs = [(row["set"], row["median"], median("table 3", row["set"], method, 10)) for row in rows

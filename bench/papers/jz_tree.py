@@ -2,20 +2,22 @@
 """Remakes figures 5, 6, 7a, 8a and 9a to 9c of the jz-tree paper on this machine: jz_tree.py [--quick].
 
 Source: J. Stücker, O. Hahn, L. Winkler, A. Gutierrez Adame, T. Flöss, jz-tree: GPU friendly neighbour search and
-friends-of-friends with dual tree walks in JAX plus CUDA, arXiv:2604.05885 (2026). The paper has a GPU. Here every row is
-measured on the CPU and, where this kith finds a GPU, with device="cuda" from and to host memory, copies included. Its
-simulations are replaced by kith.datasets.cosmic_box, also with N^(1/3) Mpc/h and one particle a cell.
+friends-of-friends with dual tree walks in JAX plus CUDA, arXiv:2604.05885 (2026). The paper has a GPU. Here rows are
+measured on the CPU, or with --device on a GPU, points and rows in its memory if CuPy is installed, else with copies from
+and to the host's. Its simulations are replaced by kith.datasets.cosmic_box, also with N^(1/3) Mpc/h and one particle a
+cell.
 
 What is compared (a method that is missing is named and left out):
   tree, kdtree, clover, brute        kith's engines: its default, a k-d tree, cells around hubs, all pairs
   nanoflann, scipy, pykdtree, faiss  neighbors, as in bench/compare.py
   hfof, scipy_pairs                  groups, likewise; one thread
-Answers of kith's engines, devices and numbers of threads must be the same bits. Those of peers must agree with them.
+Answers of kith's engines, devices and numbers of threads must be the same bits; of a GPU's rows, which are compared with
+the CPU's, a sample where they are many. Those of peers must agree with them.
 
-Figure 5 takes the stages that the program reports, and mpirun for ranks. All else calls the Python package kith: install
-it (pip install .), or name the folder of a build: PYTHONPATH=build/dev/python, whose code is about a quarter slower. The
-simulations run once, the largest for several minutes, and are kept in build/bench-data. Beside them all takes about four
-minutes, --quick half a minute.
+Figure 5 (jz_tree_stages.py) takes the stages that the program reports, and mpirun for ranks. All else calls the Python
+package kith: install it (pip install .), or name the folder of a build: PYTHONPATH=build/dev/python, whose code is about
+a quarter slower. The simulations run once, the largest for several minutes, and are kept in build/bench-data; with
+--device only small ones run, so bring that folder. Beside them all takes about four minutes, --quick half a minute.
 
 Beyond the paper's figures: labels at its largest size (8a), and rows that are brought to a visitor (III-E).
 
@@ -24,13 +26,9 @@ Results go to bench/results/jz_tree/figures.json, figures to docs/images. --plot
 
 import argparse
 import dataclasses
-import datetime
-import importlib.util
 import json
 import pathlib
-import shutil
 import statistics
-import subprocess
 import sys
 import tempfile
 import time
@@ -42,11 +40,12 @@ environment.require("matplotlib", "numpy")
 import checks
 import contest
 import figures
+import jz_tree_stages
 import numpy
 import workloads
 from jz_tree_drawing import B, COMPARED_K, DRAW, K, NAMES, SETS, print_summary
 
-MIN_MEMBERS = 20
+KEPT = environment.ROOT / "build" / "bench-data" / "points"
 LONG, PATIENCE = 2.0, 600  # seconds: what takes longer runs once; what takes longer still is stopped
 MOST_PAIRS = {False: 1e5**2, True: 1e4**2}  # of all pairs; what is more is left out
 SIZES = {False: {"profile": 2_000_000, "peers": (1000, 10_000, 100_000, 1_000_000, 3_000_000), "sides": (32, 64, 100, 160),
@@ -59,7 +58,7 @@ SIZES = {False: {"profile": 2_000_000, "peers": (1000, 10_000, 100_000, 1_000_00
 MOST_OF_SLOW = 1_000_000  # points; larger sets are searched with the plane tree, CLOVER and nanoflann only
 NEIGHBOR_PEERS = ("nanoflann", "scipy", "pykdtree", "faiss")
 GROUP_PEERS = ("hfof", "scipy_pairs")
-FILES = ("read", "write", "total", "all")  # stages that are none of the search's
+LARGEST_SIMULATED = 32**3  # points of a simulation that runs with --device, in seconds; larger ones must be at hand
 
 
 class Measurements:
@@ -68,12 +67,9 @@ class Measurements:
         self.program, self.programs = arguments.program, arguments.programs
         self.sizes = SIZES[arguments.quick]
         self.rows, self.left_out, self.versions = [], {}, {"kith": kith.__version__}
-        self.devices = ["cpu"]
-        try:
-            kith.knn(numpy.zeros((1, 3), dtype=numpy.float32), 1, device="cuda")
-            self.devices.append("cuda")
-        except (NotImplementedError, RuntimeError) as reason:
-            self.leave_out("all", "GPU", reason)
+        self.device = arguments.device
+        self.kind = "cuda" if self.device else "cpu"
+        self.gpu = figures.Gpu(self.device) if self.device else None
 
     def leave_out(self, figure, what, reason):
         if self.left_out.setdefault(f"{figure}: {what}", str(reason)) == str(reason):
@@ -82,17 +78,25 @@ class Measurements:
     def given(self, **what):
         """A workload, and its points and queries: drawn once, then found in the folder of bench/compare.py."""
         workload = workloads.Workload(threads=self.threads, **what)
-        return workload, contest.Input(workload, environment.ROOT / "build" / "bench-data" / "points", self.scratch)
+        return workload, contest.Input(workload, KEPT, self.scratch)
 
-    def add(self, figure, workload, method, seconds, device="cpu", threads=None, **more):
+    def is_at_hand(self, figure, points, n):
+        """Whether a set is there, or made within seconds: on a GPU's machine nothing is simulated for minutes."""
+        path, _ = contest.Input.kept(workloads.Workload(points=points, n=n), KEPT, n)
+        if self.device is None or points != "cosmic" or n <= LARGEST_SIMULATED or path.exists():
+            return True
+        self.leave_out(figure, f"{points}, {n:,} points", f"simulated for minutes; bring it as {path.name}, and its period")
+        return False
+
+    def add(self, figure, workload, method, seconds, threads=None, **more):
         row = {"figure": figure, "set": workload.points + (", periodic" if workload.periodic else ""), "n": workload.n,
                "d": workload.d, "k": workload.k, "queries": workload.queries, "method": method,
-               "device": device, "threads": threads or self.threads, "median": statistics.median(seconds),
+               "device": self.kind, "threads": threads or self.threads, "median": statistics.median(seconds),
                "min": min(seconds), "max": max(seconds), "runs": len(seconds), **more}
         self.rows.append(row)
         asked = f"{workload.queries:,} queries of " if workload.queries else ""
         print(f"  {figure}: {asked}{workload.n:,} points ({row['set']}) in {workload.d}-D, k = {workload.k}, {method}, "
-              f"{'GPU' if device == 'cuda' else 'threads: ' + str(row['threads'])}: {row['median']:.4g} s", flush=True)
+              f"{'GPU' if self.device else 'threads: ' + str(row['threads'])}: {row['median']:.4g} s", flush=True)
 
     @staticmethod
     def repeated(first, run):
@@ -100,38 +104,51 @@ class Measurements:
         return [first] if first > LONG else [run() for _ in range(max(3, min(25, int(0.3 / max(first, 1e-6)))))]
 
     def neighbors(self, figure, methods, peers=(), **what):
-        """A row for each method on each device, all of the same bits, and one for each peer: (name, threads)."""
+        """A row for each method, all of the same bits, and on the CPU one for each peer: (name, threads)."""
         workload, given = self.given(**what)
-        points = numpy.array(given.points)
-        queries = None if given.queries is None else numpy.array(given.queries)
-        asked = workload.queries or workload.n
-        out = (numpy.zeros((asked, workload.k), dtype=points.dtype), numpy.zeros((asked, workload.k), dtype=numpy.int32))
-        expected = None
-        for device in self.devices:
-            for method in methods:
-                if method == "brute" and workload.n * asked > MOST_PAIRS[self.quick]:
-                    continue
-                try:
-                    search = self.search_of(method, device, points, queries, workload.k, given.box or None, out)
-                    first = timed(search)
-                except NotImplementedError as reason:
-                    self.leave_out(figure, f"{NAMES[method]} on {device}", reason)
-                    continue
-                if expected is None:
-                    expected = [rows.copy() for rows in out]
-                    judge = self.judge_of_neighbors(workload, given, expected)
-                elif not all(map(numpy.array_equal, expected, out)):
-                    sys.exit(f"jz_tree.py: the rows of {method} on {device} are others; this is a defect of kith")
-                self.add(figure, workload, method, self.repeated(first, lambda: timed(search)), device)
-        if expected is not None:
+        points, queries = numpy.array(given.points), None if given.queries is None else numpy.array(given.queries)
+        box, asked = given.box or None, workload.queries or workload.n
+        some, expected = figures.compared(asked) if self.device else slice(None), None
+        if self.device:  # not timed
+            expected = kith.knn(points, workload.k, (points if queries is None else queries)[some], box=box)
+            points, queries = self.gpu.array(points), None if queries is None else self.gpu.array(queries)
+        out = [self.array(numpy.zeros((asked, workload.k), dtype=kind)) for kind in (workload.dtype, numpy.int32)]
+        for method in methods:
+            if method == "brute" and workload.n * asked > MOST_PAIRS[self.quick]:
+                continue
+            try:
+                search = self.search_of(method, points, queries, workload.k, box, tuple(out))
+                first = self.timed(search)
+            except (NotImplementedError, MemoryError) as reason:
+                self.leave_out(figure, f"{NAMES[method]} on {self.kind}", reason)
+                continue
+            found = [figures.on_host(rows[some]) for rows in out]
+            if expected is None:
+                expected = [rows.copy() for rows in found]
+            elif not all(map(numpy.array_equal, expected, found)):
+                sys.exit(f"jz_tree.py: the rows of {method} on {self.kind} are others; this is a defect of kith")
+            self.add(figure, workload, method, self.repeated(first, lambda: self.timed(search)))
+        if expected is not None and self.device is None:
+            judge = self.judge_of_neighbors(workload, given, expected)
             for peer, threads in peers:
                 self.peer(figure, workload, given, peer, threads, judge)
 
-    def search_of(self, method, device, points, queries, k, box, out):
+    def array(self, rows):
+        return self.gpu.array(rows) if self.gpu else rows
+
+    def timed(self, run):
+        if self.gpu:
+            return self.gpu.timed(run)[0]
+        begin = time.perf_counter()
+        run()
+        return time.perf_counter() - begin
+
+    def search_of(self, method, points, queries, k, box, out):
+        how = {"device": self.device, "threads": self.threads}
         if method == "kept":
-            tree = kith.Tree(points, box, device=device, threads=self.threads)
+            tree = kith.Tree(points, box, **how)
             return lambda: tree.query(queries, k, threads=self.threads, out=out)
-        return lambda: kith.knn(points, k, queries, box=box, engine=method, device=device, threads=self.threads, out=out)
+        return lambda: kith.knn(points, k, queries, box=box, engine=method, out=out, **how)
 
     def judge_of_neighbors(self, workload, given, expected):
         neighbors = checks.Neighbors(given.points, given.queries, workload.k, given.box, workload.dtype)
@@ -180,51 +197,6 @@ class Measurements:
             if peer:
                 peer.stop()
 
-    def profile(self):
-        """Figure 5: the stages, then those of as many ranks as there are threads, with as many points a rank as before.
-
-        On the CPU every run is a new process, and the stages are those of the fastest. On a GPU, whose first call takes
-        long, the program repeats the search.
-        """
-        if self.program is None:
-            self.leave_out("5", "all", "the program kith is not built; give --program")
-            return
-        for share in dict.fromkeys((1, self.threads)):
-            workload, given = self.given(points="uniform", n=share * self.sizes["profile"], k=K)
-            along = self.scratch / "along.npy"
-            numpy.save(along, given.points[kith.Tree(given.points, threads=self.threads).order])
-            for name, path in (("random order", given.points_file), ("along the curve", along)):
-                self.add_stages(workload, name, [], ["knn", path, "-o", self.scratch / "rows.npz"], share)
-                if share == 1 and "cuda" in self.devices:
-                    self.add_stages(workload, name, [], ["bench", path, "--device", "cuda"], share, "cuda")
-        if self.threads > 1:
-            launcher = shutil.which("mpirun")
-            if launcher is None:
-                self.leave_out("5", "ranks", "there is no mpirun")
-                return
-            self.add_stages(workload, "ranks", [launcher, "-n", str(self.threads)],
-                            ["knn", along, "-o", self.scratch / "rows.npz"], 1, ranks=self.threads)
-
-    def add_stages(self, workload, name, launcher, command, threads, device="cpu", **more):
-        runs, what = [], f"{name} on {device}"
-        for _ in range(1 if device == "cuda" else 5):
-            done = subprocess.run([*launcher, self.program, *command, "-k", str(K), "--threads", str(threads), "--json"],
-                                  capture_output=True, text=True)
-            if done.returncode != 0:
-                self.leave_out("5", what, (done.stderr.strip().splitlines() or [f"exit status {done.returncode}"])[-1])
-                return
-            try:
-                said = json.loads(done.stdout)
-            except ValueError:  # several answers
-                self.leave_out("5", what, "the program is built without MPI, or for that of another mpirun")
-                return
-            stages = said.get("ranks", {}).get("most_seconds") or said.get("seconds") or {
-                stage: took["seconds"] for stage, took in said["knn"].items()}
-            runs.append({stage: took for stage, took in stages.items() if stage not in FILES})
-        runs.sort(key=lambda stages: sum(stages.values()))
-        self.add("5", workload, name, [sum(stages.values()) for stages in runs], device, threads,
-                 stages=runs[0], **more)
-
     def peers(self):
         """Figure 6."""
         everyone = [(name, self.threads) for name in NEIGHBOR_PEERS] + [("scipy", 1)] * (self.threads > 1)
@@ -238,36 +210,41 @@ class Measurements:
         for side in self.sizes["sides"]:
             for name in SETS:
                 points, _, periodic = name.partition(", ")
-                self.neighbors("7a", ("tree", "kdtree") if side**3 <= MOST_OF_SLOW else ("tree",), points=points,
-                               periodic=bool(periodic), n=side**3, k=K)
+                if self.is_at_hand("7a", points, side**3):
+                    self.neighbors("7a", ("tree", "kdtree") if side**3 <= MOST_OF_SLOW else ("tree",), points=points,
+                                   periodic=bool(periodic), n=side**3, k=K)
 
     def groups(self):
         """Figure 8a: labels, and the catalog of groups of at least 20 members; of peers labels only."""
         for side in self.sizes["sides"]:
+            if not self.is_at_hand("8a", "cosmic", side**3):
+                continue
             workload, given = self.given(points="cosmic", n=side**3, k=0, b=B, periodic=True)
             points, expected = numpy.array(given.points), None
-            for device in self.devices:
-                for method, threads in dict.fromkeys((("tree", self.threads), ("tree", 1), ("kdtree", self.threads),
-                                                      ("brute", self.threads))):
-                    if method == "brute" and workload.n**2 > MOST_PAIRS[self.quick] or device == "cuda" and threads == 1:
-                        continue
+            if self.device:  # not timed
+                expected = kith.fof(points, given.linking_length, box=given.box)
+                points = self.gpu.array(points)
+            for method, threads in dict.fromkeys((("tree", self.threads), ("tree", 1), ("kdtree", self.threads),
+                                                  ("brute", self.threads))):
+                if method == "brute" and workload.n**2 > MOST_PAIRS[self.quick] or self.device and threads != self.threads:
+                    continue
 
-                    def find():
-                        return kith.fof(points, given.linking_length, box=given.box, engine=method, device=device,
+                def find():
+                    found[:] = kith.fof(points, given.linking_length, box=given.box, engine=method, device=self.device,
                                         threads=threads, return_catalog=True)
 
-                    try:
-                        begin = time.perf_counter()
-                        labels, catalog = find()
-                        first = time.perf_counter() - begin
-                    except NotImplementedError as reason:
-                        self.leave_out("8a", f"{NAMES[method]} on {device}", reason)
-                        continue
-                    expected = labels if expected is None else expected
-                    if not numpy.array_equal(labels, expected):
-                        sys.exit(f"jz_tree.py: the groups of {method} on {device} are others; this is a defect of kith")
-                    self.add("8a", workload, method, self.repeated(first, lambda: timed(find)), device, threads,
-                             groups=len(catalog))
+                found = []
+                try:
+                    first = self.timed(find)
+                except (NotImplementedError, MemoryError) as reason:
+                    self.leave_out("8a", f"{NAMES[method]} on {self.kind}", reason)
+                    continue
+                labels = figures.on_host(found[0])
+                expected = labels if expected is None else expected
+                if not numpy.array_equal(labels, expected):
+                    sys.exit(f"jz_tree.py: the groups of {method} on {self.kind} are others; this is a defect of kith")
+                self.add("8a", workload, method, self.repeated(first, lambda: self.timed(find)), threads,
+                         groups=len(found[1]))
 
             def regrouped(factor, peer):
                 return numpy.load(self.answer(peer, f"regroup {factor!r}") + ".labels.npy")
@@ -276,32 +253,32 @@ class Measurements:
                 theirs = numpy.load(self.answer(peer) + ".labels.npy")
                 return checks.groups_agree(expected, theirs, lambda factor: regrouped(factor, peer))
 
-            for peer in GROUP_PEERS:
+            for peer in () if self.device else GROUP_PEERS:
                 self.peer("8a", workload, given, peer, 1, judge)
 
     def copied_groups(self):
         """Figure 8a at the paper's size: labels alone, of copies of a simulation side by side in a box of their own."""
         side, copies = self.sizes["copies"]
+        if not self.is_at_hand("8a copies", "cosmic", side**3):
+            return
         workload, given = self.given(points="cosmic", n=side**3, k=0, b=B, periodic=True)
         one = numpy.array(given.points)
         groups = kith.fof(one, given.linking_length, box=given.box, threads=self.threads).max() + 1
         corners = given.box * numpy.stack(numpy.indices(3 * (copies,)), axis=-1).reshape(-1, 1, 3).astype(one.dtype)
-        points = (one + corners).reshape(-1, 3)
-        workload = dataclasses.replace(workload, n=len(points))
-        for device in self.devices:
-            found = []
+        points = self.array((one + corners).reshape(-1, 3))
+        workload, found = dataclasses.replace(workload, n=len(points)), []
 
-            def find():
-                found.append(kith.fof(points, given.linking_length, box=copies * given.box, device=device,
-                                      threads=self.threads))
+        def find():
+            found[:] = [kith.fof(points, given.linking_length, box=copies * given.box, device=self.device,
+                                 threads=self.threads)]
 
-            try:
-                first = timed(find)
-            except (NotImplementedError, MemoryError) as reason:
-                self.leave_out("8a copies", device, reason)
-                continue
-            self.add("8a copies", workload, "copies", self.repeated(first, lambda: timed(find)), device,
-                     groups=int(found[0].max()) + 1, groups_of_one=int(groups))
+        try:
+            first = self.timed(find)
+        except (NotImplementedError, MemoryError) as reason:
+            self.leave_out("8a copies", self.kind, reason)
+            return
+        self.add("8a copies", workload, "copies", self.repeated(first, lambda: self.timed(find)),
+                 groups=int(found[0].max()) + 1, groups_of_one=int(groups))
 
     def visits(self):
         """Rows that are brought to a visitor and nowhere stored (III-E), by contest_kith."""
@@ -352,18 +329,13 @@ def is_built(dimension):
     return True
 
 
-def timed(run):
-    begin = time.perf_counter()
-    run()
-    return time.perf_counter() - begin
-
-
-MEASURE = {"profile": Measurements.profile, "peers": Measurements.peers, "sets": Measurements.sets,
+MEASURE = {"profile": jz_tree_stages.profile, "peers": Measurements.peers, "sets": Measurements.sets,
            "groups": Measurements.groups, "copies": Measurements.copied_groups, "visits": Measurements.visits,
            "dimension": Measurements.dimensions, "neighbors": Measurements.numbers_of_neighbors,
            "queries": Measurements.queries}
 PART_OF = {"5": "profile", "6": "peers", "7a": "sets", "8a": "groups", "8a copies": "copies", "III-E": "visits",
            "9a": "dimension", "9b": "neighbors", "9c": "queries"}
+ONLY_CPU = ("visits",)
 
 
 def folder_with(name, given):
@@ -378,29 +350,18 @@ def measure(arguments):
     program = arguments.program or folder_with("kith", None) / "kith"
     arguments.program = program if program.exists() else None
     with tempfile.TemporaryDirectory(prefix="kith-jz-tree-") as folder:
-        machine = environment.machine()
+        about = figures.about(arguments)
         measurements = Measurements(arguments, pathlib.Path(folder))
         for part in arguments.parts:
             start = time.perf_counter()
             MEASURE[part](measurements)
             print(f"{part}: {time.perf_counter() - start:.0f} s", flush=True)
-    return {"date": datetime.datetime.now().isoformat(timespec="minutes"), "commit": environment.commit(),
-            "machine": machine, "versions": measurements.versions, "quick": arguments.quick,
-            "left_out": measurements.left_out, "rows": measurements.rows}
-
-
-def merged(report, before, parts):
-    """The new report, with what the old one has of other parts."""
-    report["rows"] = [row for row in before["rows"] if PART_OF[row["figure"]] not in parts] + report["rows"]
-    report["versions"] = {**before["versions"], **report["versions"]}
-    old = {what: why for what, why in before["left_out"].items() if PART_OF.get(what.split(":")[0], parts[0]) not in parts}
-    report["left_out"] = {**old, **report["left_out"]}
-    return report
+    return {**about, "versions": measurements.versions, "left_out": measurements.left_out, "rows": measurements.rows}
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    figures.add_options(parser, "jz_tree", MEASURE)
+    figures.add_options(parser, "jz_tree", MEASURE, "kith's methods, in all figures")
     parser.add_argument("--threads", type=int, default=2, help="of all methods that have threads (%(default)s)")
     parser.add_argument("--program", type=pathlib.Path, help="kith (that of build/)")
     parser.add_argument("--programs", type=pathlib.Path, metavar="FOLDER",
@@ -409,14 +370,14 @@ def main():
     if arguments.plot:
         report = json.loads(arguments.plot.read_text())
     else:
-        if importlib.util.find_spec("kith") is None:
-            sys.exit("jz_tree.py: this Python has no kith; install it, or name the folder of a build: "
-                     "PYTHONPATH=build/dev/python bench/papers/jz_tree.py")
         global kith
-        import kith
-        report = figures.rounded(measure(arguments))
-        if arguments.output.exists():
-            report = merged(report, json.loads(arguments.output.read_text()), arguments.parts)
+        kith = figures.require_kith("jz_tree.py")
+        if arguments.device:
+            arguments.parts = [part for part in arguments.parts if part not in ONLY_CPU]
+        before = figures.earlier(arguments)
+        report = figures.merged(figures.rounded(measure(arguments)), before, arguments.device,
+                                lambda row: row["device"] != "cpu",
+                                lambda row: PART_OF.get(row["figure"]) in (*arguments.parts, None))
         report = figures.write(report, arguments.output)
     print_summary(report["rows"])
     arguments.images.mkdir(parents=True, exist_ok=True)

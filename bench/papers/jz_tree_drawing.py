@@ -105,7 +105,7 @@ def draw_peers(rows):
     finished(left, f"6: k = {COMPARED_K}, as many queries as points, uniform", "points", "seconds", 3)
     lines(right, ratio_to_tree(rows), "n")
     right.axhline(1, color="gray", linewidth=0.8)
-    finished(right, "6: times relative to the plane tree", "points", "times", 3)
+    finished(right, "6: times relative to the plane tree on the CPU", "points", "times", 3)
     yield "jz_tree_peers", figure
 
 
@@ -126,7 +126,7 @@ def draw_groups(rows):
     finished(left, f"8a: groups of a simulation, b = {B}, with catalog (peers: labels)", "particles", "seconds")
     lines(right, ratio_to_tree(rows), "n")
     right.axhline(1, color="gray", linewidth=0.8)
-    finished(right, "8a: times relative to the plane tree", "particles", "times")
+    finished(right, "8a: times relative to the plane tree on the CPU", "particles", "times")
     yield "jz_tree_groups", figure
 
 

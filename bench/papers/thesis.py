@@ -6,8 +6,9 @@ are random samples of one set of halos with velocities (kith.datasets.virialized
 in 6-D with psi = 1 dispersion. Where the folder of test data is present, the real snapshots of it are grouped, too.
 
 What is compared (a missing route is named and left out):
-  kith's routes    kith fof --engine ..., single stages without files; with --device on a GPU, too, from and to host
-                   memory
+  kith's routes    kith fof --engine ..., single stages without files
+  ..., GPU         with --device, and then only these: from and to host memory, by the Python package; the spanning tree,
+                   cut on the CPU, by the program
   delaunay         contest_delaunay, CGAL: section 3.3.1 of the thesis, on one thread
   scipy            cKDTree.query_pairs, then connected components, on one thread; of few particles
   hfof             the program of that name (P. Creasey), on one thread; of many
@@ -17,9 +18,7 @@ minute.
 """
 
 import argparse
-import datetime
 import importlib.util
-import itertools
 import json
 import os
 import pathlib
@@ -64,11 +63,15 @@ class Program:
 
     def __init__(self, program, scratch):
         self.program, self.threads, self.scratch = program, None, scratch
+        if program is None:
+            return
         text = subprocess.run([program, "fof", "--help"], capture_output=True, text=True, check=True).stdout
         self.routes = text.split("--engine ")[1].split()[0].split("|")[1:]
 
     def group(self, snapshot, route, in_phase_space, more=()):
         """Seconds of the search, labels, and what the program says; RuntimeError with its text where it fails."""
+        if self.program is None:
+            raise RuntimeError("there is no program kith; build it (make build), or give --program")
         labels = self.scratch / "labels.npy"
         command = [self.program, "fof", snapshot, "--engine", route, "-b", str(B), "--box", "none", "--threads",
                    str(self.threads), "--min-members", str(MIN_MEMBERS), "-o", self.scratch / "groups.hdf5", "--labels",
@@ -134,10 +137,13 @@ def hfof_groups(points, length):
 
 class Measurements:
     def __init__(self, program, arguments, scratch):
-        self.program, self.arguments, self.scratch, self.rows = program, arguments, scratch, []
-        self.repetitions = 3
-        self.devices = ["cpu", *([arguments.device] if arguments.device else [])]
-        size = max(SIZES[arguments.quick]["large"])
+        self.program, self.arguments, self.scratch, self.rows, self.left_out = program, arguments, scratch, [], {}
+        self.repetitions, self.device = 3, arguments.device
+        self.sizes = {name: [n for n in sizes if n in (arguments.sizes or sizes)]
+                      for name, sizes in SIZES[arguments.quick].items()}
+        size = max(SIZES[arguments.quick]["large"])  # of these points all are samples, however few are measured
+        if self.device:
+            self.kith = figures.require_kith("thesis.py")
         self.positions, self.velocities = point_sets.datasets.virialized(size, seed=1)
 
     def add(self, figure, n, dimension, route, runs, **more):
@@ -160,29 +166,45 @@ class Measurements:
         return snapshot
 
     def compare(self, figure, n, routes, dimensions=(3, 6)):
-        """kith's routes, whose groups must be the same. Returns labels, and what the program said."""
+        """kith's routes, whose groups must be the same. Returns labels, and what the program said, of the CPU's."""
         found = {}
         for dimension in dimensions:
-            for route, device in itertools.product(routes, self.devices):
-                name = route if device == "cpu" else on_gpu(route)
+            in_phase_space = {"velocities": self.velocities[:n], "psi_sigma": SIGMAS} if dimension == 6 else {}
+            expected = None
+            if self.device:  # not timed
+                expected = self.kith.fof(self.positions[:n], b=B, min_members=MIN_MEMBERS, **in_phase_space)
+            for route in routes:
+                name = on_gpu(route) if self.device else route
                 if route == "brute" and n * n > BRUTE_FORCE_PAIRS[self.arguments.quick]:
                     print(f"  {figure}: {n:,} points are too many for {name}")
                     continue
+
                 def group():
-                    return self.program.group(self.sample(n), route, dimension == 6, ("--device", device))
+                    if not self.device or route == "spanning-tree":
+                        return self.program.group(self.sample(n), route, dimension == 6,
+                                                  ("--device", self.device or "cpu"))
+                    begin = time.perf_counter()
+                    labels = self.kith.fof(self.positions[:n], b=B, min_members=MIN_MEMBERS, engine=route,
+                                           device=self.device, **in_phase_space)
+                    return time.perf_counter() - begin, labels, {"groups": int(labels.max()) + 1}
 
                 try:
                     first, labels, said = group()
-                except RuntimeError as error:
-                    if device == "cpu":
+                except (NotImplementedError, RuntimeError) as error:
+                    if not self.device:
                         raise
-                    print(f"  {figure}: {name} in {dimension}-D is left out: {error}")
+                    self.leave_out(f"{figure}: {name} in {dimension}-D", error)
                     continue
-                if dimension in found and not numpy.array_equal(labels, found[dimension][0]):
+                expected = labels if expected is None else expected
+                if not numpy.array_equal(labels, expected):
                     sys.exit(f"thesis.py: the groups of {name} in {dimension}-D are others; this is a defect of kith")
                 found[dimension] = labels, said
                 self.add(figure, n, dimension, name, self.repeated(first, lambda: group()[0]), groups=said["groups"])
         return found
+
+    def leave_out(self, what, reason):
+        self.left_out[what] = str(reason)
+        print(f"  {what} is left out: {reason}")
 
     def delaunay(self, figure, n, positions, velocities, found):
         """The Delaunay route. In 6-D its tree is not the minimum spanning tree, and its groups may differ."""
@@ -198,19 +220,18 @@ class Measurements:
                      same_groups=bool(numpy.array_equal(theirs, labels)), threads=1)
 
     def trees_and_brute_force(self):
-        for n in SIZES[self.arguments.quick]["small"]:
+        for n in self.sizes["small"]:
             found = self.compare("5.2", n, ["spanning-tree", "brute"])
             self.delaunay("5.2", n, self.positions[:n], self.velocities[:n], found)
 
     def depths(self):
         """Leaves of one size for all, against so many leaves as a tree of 15 levels has."""
-        try:
-            import kith
-        except ImportError:
-            print("  5.4 to 5.7: left out, since the Python package kith is not importable; add it to PYTHONPATH")
+        if importlib.util.find_spec("kith") is None:
+            self.leave_out("5.4: all", "the Python package kith is not importable; add it to PYTHONPATH")
             return
+        import kith
         levels = DEPTH[self.arguments.quick]
-        for n in SIZES[self.arguments.quick]["large"]:
+        for n in self.sizes["large"]:
             for dimension in (3, 6):
                 _, labels, said = self.program.group(self.sample(n), "tree", dimension == 6)
                 points = self.positions[:n]
@@ -232,20 +253,23 @@ class Measurements:
                         self.add("5.5", n, dimension, route, link)
 
     def large(self):
-        routes = [route for route in ("tree", "kdtree", "spanning-tree") if route in self.program.routes]
-        for n in SIZES[self.arguments.quick]["large"]:
-            self.compare("5.8", n, routes)
+        for n in self.sizes["large"]:
+            self.compare("5.8", n, ["tree", "kdtree", "spanning-tree"])
 
     def beside_others(self):
         """In 3-D; SciPy stores all pairs, and takes few points only."""
+        if self.device:
+            for n in self.sizes["small"] + self.sizes["large"]:
+                self.compare("5.10", n, ["tree", "kdtree"], (3,))
+            return
         peers = {"small": ("scipy", scipy_groups)}
         if importlib.util.find_spec("hfof"):
             hfof_groups(self.positions[:100].astype(float), 1.0)  # its library is loaded at the first call
             peers["large"] = "hfof", hfof_groups
         else:
-            print("  5.10: hfof is left out; this Python has no such package")
+            self.leave_out("5.10: hfof", "this Python has no such package")
         for sizes, (name, groups) in peers.items():
-            for n in SIZES[self.arguments.quick][sizes]:
+            for n in self.sizes[sizes]:
                 labels, said = self.compare("5.10", n, ["tree", "kdtree"], (3,))[3]
 
                 def group():
@@ -259,7 +283,7 @@ class Measurements:
         for name in SNAPSHOTS:
             path = point_sets.SHARED_DATA / name
             if not path.exists():
-                print(f"  {name}: not in the folder of test data")
+                self.leave_out(f"{path.stem}: all", "not in the folder of test data")
                 continue
             found = {}
             for dimension in (3, 6):
@@ -273,6 +297,7 @@ class Measurements:
 
 PARTS = {"trees": Measurements.trees_and_brute_force, "depth": Measurements.depths, "routes": Measurements.large,
          "peers": Measurements.beside_others, "files": Measurements.real_files}
+ON_GPU = ("trees", "routes", "peers")
 THREADS = {"trees": 2, "depth": 1, "routes": 1, "peers": 1, "files": 2}  # of kith, unless the command says otherwise
 
 
@@ -283,42 +308,46 @@ def part_of(row):
 
 def measure(arguments):
     program = figures.program_at(arguments.program, "kith")
-    if program is None:
-        sys.exit("thesis.py: there is no program kith; build it (make build), or give --program")
-    arguments.delaunay = figures.program_at(arguments.delaunay, "contest_delaunay")
-    if arguments.delaunay is None:
+    arguments.delaunay = None if arguments.device else figures.program_at(arguments.delaunay, "contest_delaunay")
+    if arguments.delaunay is None and not arguments.device:
         print("The Delaunay route is left out: contest_delaunay is not built, as where CGAL (libcgal-dev) is missing")
+    about = figures.about(arguments)
     with tempfile.TemporaryDirectory(prefix="kith-thesis-") as folder:
         scratch = pathlib.Path(folder)
         measurements = Measurements(Program(program, scratch), arguments, scratch)
         for part in arguments.parts:
             measurements.program.threads = arguments.threads or THREADS[part]
+            start = time.perf_counter()
             try:
                 PARTS[part](measurements)
             except RuntimeError as error:
                 sys.exit(f"thesis.py: {error}")
-    return {"date": datetime.datetime.now().isoformat(timespec="minutes"), "commit": environment.commit(),
-            "machine": environment.machine(), "quick": arguments.quick,
-            "rows": measurements.rows}
+            print(f"{part}: {time.perf_counter() - start:.0f} s", flush=True)
+    return {**about, "left_out": measurements.left_out, "rows": measurements.rows}
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    figures.add_options(parser, "thesis", PARTS)
+    figures.add_options(parser, "thesis", PARTS, "the engines that run there, in figures 5.2, 5.3 and 5.8 to 5.11")
+    parser.add_argument("--sizes", type=int, nargs="+", metavar="N", help="of the figures, these numbers of particles only")
     parser.add_argument("--threads", type=int,
                         help="of kith (as in the figures: 2 for spanning trees and files, 1 for all else)")
-    parser.add_argument("--device", type=figures.gpu, metavar="cuda[:I]",
-                        help="a GPU for figures 5.2, 5.3 and 5.8 to 5.11: the engines that run there, beside the CPU")
     parser.add_argument("--program", type=pathlib.Path, help="kith (that of build/)")
     parser.add_argument("--delaunay", type=pathlib.Path, help="contest_delaunay (that of build/)")
     arguments = parser.parse_args()
     if arguments.plot:
         report = json.loads(arguments.plot.read_text())
     else:
-        report = measure(arguments)
-        if arguments.output.exists():
-            report["rows"] = [row for row in json.loads(arguments.output.read_text())["rows"]
-                              if part_of(row) not in arguments.parts] + report["rows"]
+        if arguments.device:
+            arguments.parts = [part for part in arguments.parts if part in ON_GPU]
+        before = figures.earlier(arguments)
+
+        def is_measured(row):
+            part = part_of(row)
+            return part in arguments.parts and (part == "files" or row.get("n") in (arguments.sizes or (row.get("n"),)))
+
+        report = figures.merged(measure(arguments), before, arguments.device,
+                                lambda row: row["route"] == on_gpu(row["route"].split(", ")[0]), is_measured)
         report = figures.write(report, arguments.output)
     print_tables(report["rows"])
     arguments.images.mkdir(parents=True, exist_ok=True)

@@ -69,8 +69,10 @@ def drawn_figures(report):
     rows = report["rows"]
 
     def where(name):
-        threads = max((row["threads"] for row in rows if row["figure"] == name), default=1)
-        return "1 thread" if threads == 1 else f"{threads} threads"
+        mine = [row for row in rows if row["figure"] == name]
+        threads = max((row["threads"] for row in mine), default=1)
+        return (("CPU: " if any(row["route"].endswith(", GPU") for row in mine) else "")
+                + ("1 thread" if threads == 1 else f"{threads} threads"))
 
     there = {"tree": "tab:gray", "kdtree": "tab:cyan", "spanning-tree": "tab:olive", "brute": "tab:pink"}
     there = {on_gpu(route): color for route, color in there.items()}
