@@ -653,7 +653,10 @@ sums_of_kernels() {
 part_kernels() {
     part 75
     local profiler row code
-    local -a ranges=(--nvtx --nvtx-include order/ --nvtx-include tree/ --nvtx-include search/ --nvtx-include link/)
+    local -a ranges=(--nvtx)
+    for row in order tree cells graph search link; do
+        ranges+=(--nvtx-include "$row/")
+    done
     local metrics=gpu__time_duration.sum,smsp__issue_active.avg.pct_of_peak_sustained_active
     metrics+=,sm__warps_active.avg.pct_of_peak_sustained_active,l1tex__t_sector_hit_rate.pct
     metrics+=,dram__throughput.avg.pct_of_peak_sustained_elapsed
@@ -667,7 +670,7 @@ part_kernels() {
         while true; do
             # Caches as the kernel before left them: between small kernels, that is what counts.
             run "kernels of $row" 25 "${outside[@]}" "$profiler" --clock-control none --cache-control none \
-                "${ranges[@]}" --target-processes all --launch-count 100 --csv --page raw --print-units base \
+                "${ranges[@]}" --target-processes all --launch-count 200 --csv --page raw --print-units base \
                 --print-kernel-base demangled --metrics "$metrics" \
                 "${inside[@]}" "$build/bin/bench_gpu" --rows "^$row\$" --repetitions 1
             code=$?
