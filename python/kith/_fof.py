@@ -44,8 +44,7 @@ def fof(points: AnyArray, linking_length: float | None = None, *, b: float | Non
         Groups in phase space: two points are friends if dx.dx / linking_length^2 + dv.dv / psi^2 is at most 1. Above 0;
         with infinity the groups are those of the positions. Of a snapshot it is a peculiar velocity, as that of
         `kith fof --psi`: the frame that the file states (`header.frame`) converts the stored velocities, which are taken
-        as they are if it states none. Beside `velocities` it is in their units. Positions have 2 to 4 dimensions. On the
-        CPU.
+        as they are if it states none. Beside `velocities` it is in their units. Positions have 2 to 4 dimensions.
     psi_sigma : float, optional
         The same, with a psi in units of the dispersion of all velocities: the root of the mean square of v - mean(v),
         weighted by mass and summed over components.

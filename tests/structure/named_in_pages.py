@@ -3,8 +3,8 @@
 
 {source}`FILE` names a file or a folder, {test}`NAME` a test: Suite.Name of GoogleTest, test_file.py::test_name of
 pytest, or a name that CMake gives to ctest. In the tables of docs/papers/ the last cell is the state, one or several of
-STATES; "not done" has a reason, what works names a test or a benchmark, and "GPU run" a test of test_cuda or a result
-from a GPU.
+STATES; "not done" has a reason, what works names a test or a benchmark, and "GPU run" a test of test_cuda, one of Python's
+that run on a GPU where there is one, or a result from a GPU.
 """
 
 import pathlib
@@ -33,7 +33,8 @@ def tests_of(project):
             tests |= set(CTEST.findall(file.read_text(encoding="utf-8")))
     cuda = project / "tests/cuda"
     listed = re.findall(r"[\w./]+\.cpp", (cuda / "CMakeLists.txt").read_text(encoding="utf-8"))
-    return tests, google_tests(cuda / name for name in dict.fromkeys(listed))
+    on_gpu = google_tests(cuda / name for name in dict.fromkeys(listed))
+    return tests, on_gpu | {name for name in tests if re.match(r"test_(on_gpu|jax\w*)\.py::", name)}
 
 
 def problems_of_row(line, on_gpu):
@@ -51,7 +52,7 @@ def problems_of_row(line, on_gpu):
     return [text for text, wrong in (
         ("'not done' has no reason", not reason and any("not done" in one for one in states)),
         ("no test or benchmark", works and not is_tested),
-        ("'GPU run' without a test of test_cuda or a file of bench/results/gpu", "GPU run" in states and not has_run),
+        ("'GPU run' without a test that runs on a GPU or a file of bench/results/gpu", "GPU run" in states and not has_run),
     ) if wrong]
 
 
