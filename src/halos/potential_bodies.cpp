@@ -12,6 +12,9 @@ namespace {
 
 constexpr int least_softening = -300; ///< shorter ones, as powers of two in the frame, are this long: squares remain
 
+/// Of images, in periods: a member that seems so much nearer to the corner from the other side lies on it.
+constexpr double rounding_of_images = 0x1p-40;
+
 /// The least coordinate along one axis, seen from the first member, of offsets equal in float64 the least as given.
 double lowest(const double* x, std::int64_t count, double period) {
     double least = std::numeric_limits<double>::infinity();
@@ -26,13 +29,17 @@ double lowest(const double* x, std::int64_t count, double period) {
     return corner;
 }
 
-/// Coordinates become offsets from the lowest one. Returns the largest.
+/// Coordinates, which need not be inside the box, become offsets from the lowest one. Returns the largest.
 double to_offsets(double* x, std::int64_t count, double period) {
     const double corner = lowest(x, count, period);
     double largest = 0;
     for (std::int64_t i = 0; i < count; ++i) {
-        const double offset = x[i] - corner;
-        x[i] = std::max(offset < 0 ? offset + period : offset, 0.0); // an image, where a box edge lies between
+        double offset = x[i] - corner;
+        if (period > 0 && (offset < 0 || offset >= period)) { // an image, where a box edge lies between
+            offset -= period * std::floor(offset / period);
+        }
+        const bool is_below = period > 0 && offset > period * (1 - rounding_of_images);
+        x[i] = is_below ? 0.0 : std::max(offset, 0.0);
         largest = std::max(largest, x[i]);
     }
     return largest;

@@ -249,6 +249,22 @@ TEST_F(Potentials, DoNotDependOnPlaceAndUnits) {
     EXPECT_EQ(found, expected);
 }
 
+TEST_F(Potentials, OfMembersOutsideTheBoxAreThoseOfTheirImages) {
+    Random random(10);
+    Groups<double> groups;
+    groups.box = Box::periodic({64.0, 64.0, 64.0});
+    for (int i = 0; i < 400; ++i) { // on a lattice, over the corner of the box
+        const auto place = [&] { return 0.125 * static_cast<double>(random.integer(64)) - 4; };
+        groups.add_body({place(), place(), place()}, 1);
+    }
+    groups.end_group();
+    const std::vector<double> expected = groups.potentials(both[0]);
+    for (double& x : groups.positions) {
+        x = x == 0 ? 64 : x + 64 * static_cast<double>(random.integer(2)) - (x > 32 ? 64 : 0);
+    }
+    EXPECT_EQ(groups.potentials(both[0]), expected);
+}
+
 TEST_F(Potentials, OfCoincidentBodies) {
     Groups<double> groups;
     for (int i = 0; i < 1000; ++i) {
