@@ -55,6 +55,10 @@ public:
         }
         left_.clear();
     }
+    /// The row of the bound member of lowest potential, of several the first; -1 if none is bound.
+    [[nodiscard]] std::int32_t deepest() const {
+        return left_.empty() ? -1 : rows_[left_[std::min_element(phi_.begin(), phi_.end()) - phi_.begin()]];
+    }
     /// Returns the number of bound members.
     std::int64_t write(std::int32_t* rows, double* energies) {
         std::vector<std::size_t> order(left_.size());
@@ -188,6 +192,7 @@ BoundMembers bound_members(Context& context, const Columns& columns, const Group
     bound.count.resize(static_cast<std::size_t>(groups.groups()));
     bound.rows.resize(groups.rows.size());
     bound.energies.resize(groups.rows.size());
+    bound.deepest.resize(static_cast<std::size_t>(groups.groups()), -1);
     for_each_group(groups, [&](std::int64_t group) {
         if (groups.of(group).empty()) {
             return;
@@ -195,6 +200,7 @@ BoundMembers bound_members(Context& context, const Columns& columns, const Group
         Unbinding unbinding(potentials, columns, universe, groups.of(group));
         unbinding.run(min_members);
         const std::int64_t first = groups.offset[group];
+        bound.deepest[group] = unbinding.deepest();
         bound.count[group] = unbinding.write(bound.rows.data() + first, bound.energies.data() + first);
     });
     return bound;

@@ -6,6 +6,7 @@
 // potentials, each time a fifth has been removed; between these the product of members left and removed.
 #pragma once
 
+#include "halos/cosmology.hpp"
 #include "halos/potential.hpp"
 
 #include <cstdint>
@@ -13,17 +14,11 @@
 
 namespace kith::detail::halos {
 
-/// In units that belong together: G and H for lengths, masses and velocities as given.
-struct Universe {
-    double gravity = 1;
-    double scale_factor = 1; ///< positions are comoving
-    double hubble = 0;       ///< at that time; velocities are peculiar
-};
-
 struct BoundMembers {
-    std::vector<std::int64_t> count; ///< of each group; 0 if fewer than the minimum are bound
-    std::vector<std::int32_t> rows;  ///< group after group: the bound ones by energy, ties in order, then the others
-    std::vector<double> energies;    ///< per unit of mass, of the bound ones; 0 for others
+    std::vector<std::int64_t> count;   ///< of each group; 0 if fewer than the minimum are bound
+    std::vector<std::int32_t> rows;    ///< group after group: the bound ones by energy, ties in order, then the others
+    std::vector<double> energies;      ///< per unit of mass, of the bound ones; 0 for others
+    std::vector<std::int32_t> deepest; ///< of each group, the bound member of lowest potential; -1 if none is bound
 };
 
 /// Runs inside a stage; `columns` have three dimensions and velocities, and have been checked.

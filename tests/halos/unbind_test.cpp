@@ -107,6 +107,7 @@ TEST_F(BoundMembersOfGroups, AreThoseOfTheOracle) {
             const std::int64_t first = groups.offset[group];
             const std::int64_t size = groups.offset[group + 1] - first;
             ASSERT_EQ(found.count[group], std::ssize(expected.members)) << group;
+            EXPECT_EQ(found.deepest[group], expected.deepest < 0 ? -1 : first + expected.deepest) << group;
             removed += size - found.count[group];
             for (std::int64_t i = 0; i < found.count[group]; ++i) {
                 EXPECT_EQ(found.rows[first + i] - first, expected.members[i]) << group << ", " << i;
@@ -173,6 +174,7 @@ TEST_F(BoundMembersOfGroups, DoNotDependOnThreads) {
     EXPECT_EQ(several.count, one.count);
     EXPECT_EQ(several.rows, one.rows);
     EXPECT_EQ(several.energies, one.energies);
+    EXPECT_EQ(several.deepest, one.deepest);
     for (const std::size_t group : {0U, 1U}) {
         const std::int64_t size = groups.offset[group + 1] - groups.offset[group];
         EXPECT_GT(one.count[group], size / 2);

@@ -63,6 +63,10 @@ double sphere_mass(double radius, double density) {
     return 4 * std::numbers::pi / 3 * density * radius * radius * radius;
 }
 
+Sphere ball_of(double mass, double density) {
+    return {std::cbrt(mass / sphere_mass(1, density)), mass};
+}
+
 /// Whether the sphere up to an entry is less dense than that.
 bool is_below(const Enclosed& entry, double density) {
     return entry.mass < sphere_mass(entry.radius, density);
@@ -70,6 +74,9 @@ bool is_below(const Enclosed& entry, double density) {
 
 /// Between two radii of which only the outer one is below: by halving, mass grows linearly.
 Sphere crossing(const Enclosed& inner, const Enclosed& outer, double density) {
+    if (outer.mass == 0) {
+        return {}; // the root is 0
+    }
     double low = inner.radius;
     double high = outer.radius;
     const double slope = (outer.mass - inner.mass) / (outer.radius - inner.radius);
@@ -80,6 +87,34 @@ Sphere crossing(const Enclosed& inner, const Enclosed& outer, double density) {
 }
 
 } // namespace
+
+double critical_density(const Universe& universe) {
+    return 3 * square(universe.hubble) / (8 * std::numbers::pi * universe.gravity) * std::pow(universe.scale_factor, 3);
+}
+
+double mean_density(const Universe& universe) {
+    return universe.omega_matter * critical_density(universe);
+}
+
+double virial_density(const Universe& universe) {
+    const double x = universe.omega_matter - 1;
+    return (18 * square(std::numbers::pi) + 82 * x - 39 * x * x) * critical_density(universe);
+}
+
+Shells shells_about(const std::array<double, 3>& center, const std::vector<Body>& bodies,
+                    const std::array<double, 3>& period) {
+    Shells shells;
+    for (const Body& body : bodies) {
+        double sum = 0;
+        for (std::size_t axis = 0; axis < 3; ++axis) {
+            const double offset = body.position[axis] - center[axis];
+            sum += square(period[axis] > 0 ? std::remainder(offset, period[axis]) : offset);
+        }
+        shells.radii.push_back(std::sqrt(sum));
+        shells.masses.push_back(body.mass);
+    }
+    return shells;
+}
 
 double spline_kernel(double r, double softening) {
     const double h = 2.8 * softening;
@@ -159,6 +194,12 @@ BoundMembers unbind(const std::vector<Body>& bodies, const Kernel& kernel, const
             }
         }
         if (unbound.empty()) {
+            const std::vector<double> potential = potentials(kept, kernel);
+            std::size_t deepest = 0;
+            for (std::size_t i = 1; i < kept.size(); ++i) {
+                deepest = potential[i] < potential[deepest] ? i : deepest;
+            }
+            sorted.deepest = kept.empty() ? -1 : left.members[deepest];
             return sorted;
         }
         std::stable_sort(unbound.begin(), unbound.end(), [&](std::size_t a, std::size_t b) {
@@ -176,21 +217,21 @@ BoundMembers unbind(const std::vector<Body>& bodies, const Kernel& kernel, const
     }
 }
 
-Sphere first_overdensity(const Shells& shells, double density) {
+Sphere first_overdensity(const Shells& shells, double density, bool alone) {
     const std::vector<Enclosed> all = enclosed(shells);
     for (std::size_t i = 1; i < all.size(); ++i) {
         if (is_below(all[i], density)) {
             return crossing(all[i - 1], all[i], density);
         }
     }
-    return {};
+    return alone ? ball_of(all.back().mass, density) : Sphere{};
 }
 
-Sphere outermost_overdensity(const Shells& shells, double density) {
+Sphere outermost_overdensity(const Shells& shells, double density, bool alone) {
     const std::vector<Enclosed> all = enclosed(shells);
     std::size_t i = all.size() - 1;
     if (!is_below(all[i], density)) {
-        return {};
+        return alone ? ball_of(all[i].mass, density) : Sphere{};
     }
     while (is_below(all[i - 1], density)) {
         --i;
@@ -198,9 +239,15 @@ Sphere outermost_overdensity(const Shells& shells, double density) {
     return crossing(all[i - 1], all[i], density);
 }
 
-VelocityPeak largest_circular_velocity(const Shells& shells, double least_radius) {
+VelocityPeak largest_circular_velocity(const Shells& shells, double least_radius, double density, double farthest) {
+    std::vector<Enclosed> all = enclosed(shells);
+    const auto crossed =
+        std::find_if(all.begin(), all.end(), [&](const Enclosed& entry) { return is_below(entry, density); });
+    const auto beyond =
+        std::find_if(all.begin(), all.end(), [&](const Enclosed& entry) { return entry.radius > farthest; });
+    all.erase(crossed != all.end() ? crossed : beyond, all.end());
     VelocityPeak peak;
-    for (const Enclosed& entry : enclosed(shells)) {
+    for (const Enclosed& entry : all) {
         const double radius = std::max(entry.radius, least_radius);
         if (radius > 0 && entry.mass / radius > peak.squared_velocity) {
             peak = {radius, entry.mass / radius};

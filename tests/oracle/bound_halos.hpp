@@ -29,7 +29,13 @@ struct Universe {
     double gravity = 1;      ///< G
     double scale_factor = 1; ///< a
     double hubble = 0;       ///< H(a), a velocity per physical length
+    double omega_matter = 0; ///< at a
 };
+
+/// Masses per comoving volume.
+double critical_density(const Universe& universe);
+double mean_density(const Universe& universe);
+double virial_density(const Universe& universe); ///< Bryan and Norman
 
 /// Per unit of mass, about the center of mass and the mean velocity of the bodies.
 std::vector<double> binding_energies(const std::vector<Body>& bodies, const Kernel& kernel, const Universe& universe);
@@ -37,6 +43,7 @@ std::vector<double> binding_energies(const std::vector<Body>& bodies, const Kern
 struct BoundMembers {
     std::vector<std::int64_t> members; ///< by energy, ties by index
     std::vector<double> energies;      ///< of the members, in this order
+    std::int64_t deepest = -1;         ///< the member of lowest potential, of several the first; -1 if there are none
 };
 BoundMembers unbind(const std::vector<Body>& bodies, const Kernel& kernel, const Universe& universe,
                     std::int64_t min_members);
@@ -47,19 +54,25 @@ struct Shells {
     std::vector<double> masses;
 };
 
+/// Of bodies about a center, nearest images. A period of 0 is none.
+Shells shells_about(const std::array<double, 3>& center, const std::vector<Body>& bodies,
+                    const std::array<double, 3>& period);
+
 struct Sphere {
     double radius = 0; ///< 0 if no sphere has this density
     double mass = 0;
 };
-/// Where the mean density within first falls below `density`, or last.
-Sphere first_overdensity(const Shells& shells, double density);
-Sphere outermost_overdensity(const Shells& shells, double density);
+/// Where the mean density within first falls below `density`, or last. With `alone`, there is nothing beyond the last
+/// shell, so that it always does.
+Sphere first_overdensity(const Shells& shells, double density, bool alone = false);
+Sphere outermost_overdensity(const Shells& shells, double density, bool alone = false);
 
 struct VelocityPeak {
     double radius = 0;
     double squared_velocity = 0; ///< over G
 };
-VelocityPeak largest_circular_velocity(const Shells& shells, double least_radius);
+/// Over the distances before the first crossing of `density`; without one, up to `farthest`.
+VelocityPeak largest_circular_velocity(const Shells& shells, double least_radius, double density, double farthest);
 
 double half_mass_radius(const Shells& shells);
 

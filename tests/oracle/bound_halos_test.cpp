@@ -60,6 +60,9 @@ TEST(BoundHalos, TheLeastBoundLeaveFirstUntilAllThatIsLeftIsBound) {
     const BoundMembers bound = unbind(bodies, plummer(0.1), {}, 8);
     EXPECT_EQ(bound.members, (std::vector<std::int64_t>{0, 1, 2, 3, 4, 5, 6, 7})); // ties by index
     EXPECT_LT(bound.energies.back(), 0);
+    EXPECT_EQ(bound.deepest, 0); // all corners are alike
+    bodies[5].position = {0.5, 0.5, 0.5};
+    EXPECT_EQ(unbind(bodies, plummer(0.1), {}, 8).deepest, 5);
     EXPECT_TRUE(unbind(bodies, plummer(0.1), {}, 9).members.empty());
 }
 
@@ -130,15 +133,44 @@ TEST(BoundHalos, TheFirstCrossingIsNotTheOutermost) {
     EXPECT_EQ(first_overdensity(shells, 0.001 / ball).radius, 0); // never crossed
     EXPECT_EQ(outermost_overdensity(shells, 0.001 / ball).radius, 0);
     EXPECT_EQ(outermost_overdensity({{1, 4, 5}, {8, 0, 300}}, 1 / ball).radius, 0); // not below at the end
+    EXPECT_NEAR(outermost_overdensity({{1, 4, 5}, {8, 0, 300}}, 1 / ball, true).radius, std::cbrt(308), 1e-13);
+    EXPECT_NEAR(first_overdensity({{1, 2}, {8, 0}}, 1 / ball, true).mass, 8, 1e-13);
+    EXPECT_LT(first_overdensity({{1, 4}, {8, 0}}, 1 / ball, true).radius, 4);
 }
 
 TEST(BoundHalos, TheCircularVelocityPeaksOutsideTheLeastRadius) {
     const Shells shells{{0.1, 2, 4}, {1, 3, 2}};
-    EXPECT_EQ(largest_circular_velocity(shells, 0).radius, 0.1);
-    EXPECT_EQ(largest_circular_velocity(shells, 0.5).radius, 0.5);
-    EXPECT_EQ(largest_circular_velocity(shells, 0.5).squared_velocity, 2);
-    EXPECT_EQ(largest_circular_velocity(shells, 0.75).radius, 2);
-    EXPECT_EQ(largest_circular_velocity(shells, 0.75).squared_velocity, 2);
+    const auto peak = [&](double least_radius) { return largest_circular_velocity(shells, least_radius, 0, 10); };
+    EXPECT_EQ(peak(0).radius, 0.1);
+    EXPECT_EQ(peak(0.5).radius, 0.5);
+    EXPECT_EQ(peak(0.5).squared_velocity, 2);
+    EXPECT_EQ(peak(0.75).radius, 2);
+    EXPECT_EQ(peak(0.75).squared_velocity, 2);
+}
+
+TEST(BoundHalos, TheCircularVelocityPeaksBeforeADensityIsCrossed) {
+    const Shells shells{{1, 2, 4}, {8, 0, 500}}; // density over a ball's: 8, 1, 7.9
+    const auto peak = [&](double density, double farthest) {
+        return largest_circular_velocity(shells, 0, density / ball, farthest).radius;
+    };
+    EXPECT_EQ(peak(2, 4), 1);
+    EXPECT_EQ(peak(0.5, 4), 4); // never crossed
+    EXPECT_EQ(peak(0.5, 3), 1);
+    EXPECT_EQ(peak(0, 4), 4);
+}
+
+TEST(BoundHalos, DensitiesAreMassesPerComovingVolume) {
+    constexpr Universe universe{.gravity = 3, .scale_factor = 0.5, .hubble = 4, .omega_matter = 0.3};
+    const double critical = 2 / std::numbers::pi / 8;
+    EXPECT_DOUBLE_EQ(critical_density(universe), critical);
+    EXPECT_DOUBLE_EQ(mean_density(universe), 0.3 * critical);
+    EXPECT_NEAR(virial_density(universe) / critical, 101.14, 5e-3); // as quoted for Omega_m = 0.3
+}
+
+TEST(BoundHalos, DistancesAreToTheNearestImage) {
+    const Shells shells = shells_about({9, 1, 5}, {{{1, 1, 5}, {}, 2, 0}, {{9, 9, 5}, {}, 3, 0}}, {10, 0, 10});
+    EXPECT_EQ(shells.radii, (std::vector<double>{2, 8}));
+    EXPECT_EQ(shells.masses, (std::vector<double>{2, 3}));
 }
 
 TEST(BoundHalos, HalfOfTheMassIsReachedOnALine) {
