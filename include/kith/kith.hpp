@@ -1,5 +1,6 @@
-// All headers of kith's core: trees, neighbors, groups and their hierarchy, clusters, spanning trees, catalogs, ranks.
-// Not included: files, <kith/io.hpp>; MPI, <kith/mpi.hpp>; k-d trees for your own loops, <kith/device/kdtree.hpp>.
+// All headers of kith's core: trees, neighbors, groups and their hierarchy, clusters, spanning trees, catalogs, bound
+// halos, ranks. Not included: files, <kith/io.hpp>; MPI, <kith/mpi.hpp>; k-d trees for your own loops,
+// <kith/device/kdtree.hpp>.
 #pragma once
 
 #include <kith/async.hpp>
@@ -7,6 +8,7 @@
 #include <kith/catalog.hpp>
 #include <kith/catalog_columns.hpp>
 #include <kith/communicator.hpp>
+#include <kith/cosmology.hpp>
 #include <kith/dbscan.hpp>
 #include <kith/device_catalog.hpp>
 #include <kith/device_status.hpp>
@@ -16,6 +18,7 @@
 #include <kith/fof.hpp>
 #include <kith/group_order.hpp>
 #include <kith/group_sizes.hpp>
+#include <kith/halos.hpp>
 #include <kith/hierarchy.hpp>
 #include <kith/index_array.hpp>
 #include <kith/kdtree_order.hpp>

@@ -34,9 +34,9 @@ constexpr double beyond = 1 + 0x1p-50;
 template <Coordinate T>
 class HaloDescriber {
 public:
-    HaloDescriber(Context& context, const ParticleTree<T>& particles, const SphereOptions& options)
+    HaloDescriber(Context& context, const ParticleTree<T>& particles, const HaloOptions& options)
         : particles_(particles), options_(options), tree_(particles.tree->view()), frame_(particles.tree->points.frame),
-          positions_(particles.positions), least_radius_(std::ldexp(options.least_radius, frame_.exponent)) {
+          positions_(particles.positions), least_radius_(std::ldexp(*options.least_radius, frame_.exponent)) {
         const auto ball_mass = [&](const Overdensity& overdensity) {
             return std::ldexp(4 * std::numbers::pi / 3 * density_of(overdensity, options.universe),
                               -3 * frame_.exponent);
@@ -47,7 +47,7 @@ public:
                 columns_.push_back(i);
             }
         }
-        peak_ball_mass_ = ball_mass(density_of_peaks);
+        peak_ball_mass_ = ball_mass(overdensities::mean_200);
         lowest_ball_mass_ = peak_ball_mass_;
         for (const double ball : ball_masses_) {
             lowest_ball_mass_ = lowest_ball_mass_ > 0 ? std::min(lowest_ball_mass_, ball) : ball;
@@ -63,7 +63,7 @@ public:
     }
 
     /// Fills a halo's row: of its group's members, the first are bound.
-    void describe(std::span<const std::int32_t> members, std::int64_t halo, BoundHalos& halos) {
+    void describe(std::span<const std::int32_t> members, std::int64_t halo, Halos& halos) {
         Scratch& scratch = scratch_.local();
         const auto bound = members.first(static_cast<std::size_t>(halos.count[halo]));
         const Extent extent = load_bound(bound, halos.center_row[halo], scratch);
@@ -180,7 +180,7 @@ private:
         return extent;
     }
 
-    void write_centers(const Extent& extent, std::int64_t halo, BoundHalos& halos) const {
+    void write_centers(const Extent& extent, std::int64_t halo, Halos& halos) const {
         double square = 0;
         for (int axis = 0; axis < 3; ++axis) {
             const double offset = extent.mean_offset[axis];
@@ -241,7 +241,7 @@ private:
         return peak_ball_mass_ > 0 ? beyond * radius * radius : std::max(beyond * radius * radius, of_bound);
     }
 
-    void write_spheres(const Extent& extent, const MassProfile& profile, std::int64_t halo, BoundHalos& halos) const {
+    void write_spheres(const Extent& extent, const MassProfile& profile, std::int64_t halo, Halos& halos) const {
         bool is_wide = extent.is_wide;
         const std::int64_t width = std::ssize(options_.overdensities);
         for (std::size_t i = 0; i < columns_.size(); ++i) {
@@ -256,13 +256,13 @@ private:
         halos.is_wide[halo] = is_wide ? 1 : 0;
         const VelocityPeak peak = profile.peak();
         const Universe& universe = options_.universe;
-        halos.largest_velocity[halo] =
+        halos.max_velocity[halo] =
             std::sqrt(universe.gravity / universe.scale_factor * std::ldexp(peak.squared_velocity, frame_.exponent));
-        halos.largest_velocity_radius[halo] = as_given(peak.radius);
+        halos.max_velocity_radius[halo] = as_given(peak.radius);
     }
 
     ParticleTree<T> particles_;
-    const SphereOptions& options_;
+    const HaloOptions& options_;
     TreeView<T> tree_;
     const Frame<T>& frame_;
     Coordinates<T> positions_;
@@ -278,10 +278,8 @@ private:
 };
 
 /// Rows for the groups that have bound members.
-BoundHalos rows_of_halos(const GroupMembers& groups, const BoundMembers& bound, const SphereOptions& options) {
-    BoundHalos halos;
-    halos.options = options;
-    halos.first_of_group.resize(static_cast<std::size_t>(groups.groups()), -1);
+void make_rows(const GroupMembers& groups, const BoundMembers& bound, Halos& halos) {
+    halos.first_of_group.assign(static_cast<std::size_t>(groups.groups()), -1);
     for (std::int64_t group = 0; group < groups.groups(); ++group) {
         if (bound.count[group] > 0) {
             halos.first_of_group[group] = halos.halos++;
@@ -297,23 +295,22 @@ BoundHalos rows_of_halos(const GroupMembers& groups, const BoundMembers& bound, 
         column->resize(3 * rows);
     }
     for (auto* column : {&halos.center_offset, &halos.mass, &halos.group_mass, &halos.unbound_fraction,
-                         &halos.half_mass_radius, &halos.largest_velocity, &halos.largest_velocity_radius}) {
+                         &halos.half_mass_radius, &halos.max_velocity, &halos.max_velocity_radius}) {
         column->resize(rows);
     }
     for (auto* column : {&halos.sphere_radius, &halos.sphere_mass}) {
-        column->resize(rows * options.overdensities.size());
+        column->resize(rows * halos.options.overdensities.size());
     }
     halos.is_wide.resize(rows);
     halos.is_bridge.resize(rows);
-    return halos;
 }
 
 } // namespace
 
 template <Coordinate T>
-BoundHalos describe_halos(Context& context, const ParticleTree<T>& particles, const GroupMembers& groups,
-                          const BoundMembers& bound, const SphereOptions& options) {
-    BoundHalos halos = rows_of_halos(groups, bound, options);
+void describe_halos(Context& context, const ParticleTree<T>& particles, const GroupMembers& groups,
+                    const BoundMembers& bound, Halos& halos) {
+    make_rows(groups, bound, halos);
     HaloDescriber<T> describer(context, particles, halos.options);
     context.expect(halos.halos);
     parallel_each(halos.halos, 1, [&](std::int64_t halo) {
@@ -323,13 +320,11 @@ BoundHalos describe_halos(Context& context, const ParticleTree<T>& particles, co
         describer.describe(
             rows.subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(groups.offset[group + 1] - first)),
             halo, halos);
+        context.done(1);
     });
-    return halos;
 }
 
-template BoundHalos describe_halos(Context&, const ParticleTree<float>&, const GroupMembers&, const BoundMembers&,
-                                   const SphereOptions&);
-template BoundHalos describe_halos(Context&, const ParticleTree<double>&, const GroupMembers&, const BoundMembers&,
-                                   const SphereOptions&);
+template void describe_halos(Context&, const ParticleTree<float>&, const GroupMembers&, const BoundMembers&, Halos&);
+template void describe_halos(Context&, const ParticleTree<double>&, const GroupMembers&, const BoundMembers&, Halos&);
 
 } // namespace kith::detail::halos

@@ -11,6 +11,8 @@
 // show. Small groups are computed by one thread each, many at once; of large ones, all threads share the leaves.
 #pragma once
 
+#include <kith/halos.hpp>
+
 #include "halos/columns.hpp"
 #include "support/context.hpp"
 #include "support/parallel.hpp"
@@ -21,14 +23,6 @@
 #include <vector>
 
 namespace kith::detail::halos {
-
-enum class SofteningKernel { spline, plummer };
-
-/// In the units of the positions: above 0 and finite. Plummer's length; the spline reaches 2.8 times as far.
-struct Softening {
-    SofteningKernel kernel = SofteningKernel::spline;
-    double length = 0;
-};
 
 /// Rows of particles, group after group, in each by ascending index within a type.
 struct GroupMembers {

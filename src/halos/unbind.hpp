@@ -6,7 +6,6 @@
 // potentials, each time a fifth has been removed; between these the product of members left and removed.
 #pragma once
 
-#include "halos/cosmology.hpp"
 #include "halos/potential.hpp"
 
 #include <cstdint>

@@ -24,13 +24,6 @@ using namespace detail::halos;
 constexpr double tolerance = 1e-10; // relative; 1e-6 is promised
 constexpr Softening softening{SofteningKernel::spline, 0.01};
 
-/// Every density that there is.
-const std::vector<Overdensity> all_overdensities{{DensityReference::matter, 200},
-                                                 {DensityReference::critical, 200},
-                                                 {DensityReference::critical, 500},
-                                                 {DensityReference::critical, 2500},
-                                                 {DensityReference::bryan_norman, 1}};
-
 /// A universe with this density of matter.
 Universe universe_of(double density, double omega_matter = 0.3) {
     Universe universe{.gravity = 2, .scale_factor = 0.8, .hubble = 1, .omega_matter = omega_matter};
@@ -48,7 +41,7 @@ struct Sample {
     std::vector<std::int32_t> members;
     std::vector<std::int64_t> offset{0};
     Universe universe; ///< of the spheres; nothing flows with it while members are unbound
-    SphereOptions options;
+    HaloOptions options{.least_radius = 0};
     std::int64_t min_members = 1;
     TreeShape shape;
     BoundMembers bound; ///< of the last call
@@ -67,12 +60,12 @@ struct Sample {
     void end_group() { offset.push_back(std::ssize(members)); }
 
     [[nodiscard]] Box box() const { return Box::periodic({period[0], period[1], period[2]}); }
-    [[nodiscard]] BoundHalos halos(int threads = 1) {
+    [[nodiscard]] Halos halos(int threads = 1) {
         Particles particles;
         particles.positions = PointsView(positions, 3);
         particles.velocities = PointsView(velocities, 3);
         particles.masses = ScalarsView(masses);
-        BoundHalos found;
+        Halos found;
         Context context(cpu(threads));
         NormalizedPoints<T> normalized;
         context.run([&] { normalized = normalize_sources<T>(particles.positions, box()); });
@@ -84,7 +77,8 @@ struct Sample {
             bound =
                 bound_members(context, columns, groups, softening, {.gravity = 2, .scale_factor = 0.8}, min_members);
             options.universe = universe;
-            found = describe_halos<T>(context, {&tree, particles.positions, particles.masses}, groups, bound, options);
+            found.options = options;
+            describe_halos<T>(context, {&tree, particles.positions, particles.masses}, groups, bound, found);
         });
         return found;
     }
@@ -110,7 +104,7 @@ void expect_close(double found, double expected, const char* what, std::int64_t 
 
 /// A halo's row against plain loops over all particles.
 template <class T>
-void check_halo(const Sample<T>& sample, const BoundHalos& found, std::int64_t halo) {
+void check_halo(const Sample<T>& sample, const Halos& found, std::int64_t halo) {
     const std::span<const std::int32_t> group(
         sample.bound.rows.data() + found.offset[halo],
         static_cast<std::size_t>(sample.offset[found.group[halo] + 1] - sample.offset[found.group[halo]]));
@@ -144,10 +138,10 @@ void check_halo(const Sample<T>& sample, const BoundHalos& found, std::int64_t h
     }
     const double farthest = *std::max_element(of_bound.radii.begin(), of_bound.radii.end()) * (1 + 1e-14);
     const oracle::VelocityPeak peak =
-        oracle::largest_circular_velocity(shells, sample.options.least_radius, 200 * mean, farthest);
-    expect_close(found.largest_velocity[halo],
-                 std::sqrt(universe.gravity * peak.squared_velocity / universe.scale_factor), "velocity", halo);
-    expect_close(found.largest_velocity_radius[halo], peak.radius, "velocity's radius", halo);
+        oracle::largest_circular_velocity(shells, *sample.options.least_radius, 200 * mean, farthest);
+    expect_close(found.max_velocity[halo], std::sqrt(universe.gravity * peak.squared_velocity / universe.scale_factor),
+                 "velocity", halo);
+    expect_close(found.max_velocity_radius[halo], peak.radius, "velocity's radius", halo);
     expect_close(found.half_mass_radius[halo], oracle::half_mass_radius(of_bound), "half-mass radius", halo);
 
     const auto sum = [&](std::span<const std::int32_t> of) {
@@ -182,9 +176,8 @@ void check_halo(const Sample<T>& sample, const BoundHalos& found, std::int64_t h
 }
 
 template <class T>
-BoundHalos check(Sample<T>& sample) {
-    sample.options.overdensities = all_overdensities;
-    const BoundHalos found = sample.halos();
+Halos check(Sample<T>& sample) {
+    const Halos found = sample.halos();
     std::int64_t halos = 0;
     for (std::size_t group = 0; group + 1 < sample.offset.size(); ++group) {
         if (sample.bound.count[group] == 0) {
@@ -250,7 +243,7 @@ TEST_F(HalosWithMasses, AreThoseOfTheOracle) {
             auto twofold = mock<double>(6000, sizes_of_mock, 22);
             single.options.outermost = twofold.options.outermost = outermost;
             single.options.bound_only = twofold.options.bound_only = bound_only;
-            const BoundHalos found = check(single);
+            const Halos found = check(single);
             check(twofold);
             EXPECT_GE(found.halos, 8);
             EXPECT_LE(found.halos, 10); // the smallest group has too few members
@@ -264,11 +257,11 @@ TEST_F(HalosWithMasses, AreThoseOfTheOracle) {
 
 TEST_F(HalosWithMasses, DifferByDefinitionWhereHalosTouch) {
     auto sample = mock<double>(6000, sizes_of_mock, 23);
-    const BoundHalos first = check(sample);
+    const Halos first = check(sample);
     sample.options.outermost = true;
-    const BoundHalos outermost = check(sample);
+    const Halos outermost = check(sample);
     sample.options.bound_only = true;
-    const BoundHalos of_bound = check(sample);
+    const Halos of_bound = check(sample);
     bool is_larger = false;
     bool is_smaller = false;
     for (std::size_t i = 0; i < first.sphere_radius.size(); ++i) {
@@ -281,14 +274,14 @@ TEST_F(HalosWithMasses, DifferByDefinitionWhereHalosTouch) {
 }
 
 /// Bit by bit.
-void expect_same(const BoundHalos& a, const BoundHalos& b) {
+void expect_same(const Halos& a, const Halos& b) {
     EXPECT_EQ(a.center_row, b.center_row);
     EXPECT_EQ(a.is_wide, b.is_wide);
     EXPECT_EQ(a.is_bridge, b.is_bridge);
-    for (const auto column : {&BoundHalos::center, &BoundHalos::center_of_mass, &BoundHalos::center_offset,
-                              &BoundHalos::mass, &BoundHalos::group_mass, &BoundHalos::unbound_fraction,
-                              &BoundHalos::half_mass_radius, &BoundHalos::sphere_radius, &BoundHalos::sphere_mass,
-                              &BoundHalos::largest_velocity, &BoundHalos::largest_velocity_radius}) {
+    for (const auto column :
+         {&Halos::center, &Halos::center_of_mass, &Halos::center_offset, &Halos::mass, &Halos::group_mass,
+          &Halos::unbound_fraction, &Halos::half_mass_radius, &Halos::sphere_radius, &Halos::sphere_mass,
+          &Halos::max_velocity, &Halos::max_velocity_radius}) {
         ASSERT_EQ((a.*column).size(), (b.*column).size());
         EXPECT_EQ(std::memcmp((a.*column).data(), (b.*column).data(), (a.*column).size() * sizeof(double)), 0);
     }
@@ -296,11 +289,10 @@ void expect_same(const BoundHalos& a, const BoundHalos& b) {
 
 TEST_F(HalosWithMasses, DoNotDependOnThreadsAndPlanes) {
     auto sample = mock<float>(sized(40000), {sized(9000), sized(4000), 1000, 500, 300, 200, 100, 50, 50, 50, 20}, 24);
-    sample.options.overdensities = all_overdensities;
     for (const bool outermost : {false, true}) {
         sample.options.outermost = outermost;
         sample.shape = {};
-        const BoundHalos one = sample.halos(1);
+        const Halos one = sample.halos(1);
         expect_same(sample.halos(3), one);
         sample.shape = {.leaf_size = 3, .coarsening = 2, .top_size = 1};
         expect_same(sample.halos(2), one);
@@ -317,7 +309,7 @@ TEST_F(HalosWithMasses, OfCoincidentPoints) {
     }
     sample.add_member({1.5, 2, 3}, 1);
     sample.end_group();
-    const BoundHalos alone = check(sample);
+    const Halos alone = check(sample);
     EXPECT_EQ(alone.sphere_radius[0], 0); // dense as far as there are particles
     EXPECT_EQ(alone.half_mass_radius[0], 0);
     for (int i = 0; i < 100; ++i) {
@@ -350,10 +342,10 @@ TEST_F(HalosWithMasses, OfAHaloAcrossTheCornerAndPointsOutsideTheBox) {
         const double x = moved.positions[i] - (i % 3 == 2 ? 25 : 0);
         moved.positions[i] = x + (i % 7 == 0 ? 0 : 50); // partly images
     }
-    const BoundHalos found = check(moved);
+    const Halos found = check(moved);
     EXPECT_EQ(found.halos, 1);
     EXPECT_EQ(found.is_wide[0], 0);
-    const BoundHalos expected = check(sample);
+    const Halos expected = check(sample);
     EXPECT_EQ(found.center_row, expected.center_row);
     expect_close(found.sphere_radius[0], expected.sphere_radius[0], "sphere", 0);
 }
@@ -364,14 +356,14 @@ TEST_F(HalosWithMasses, OfFewParticles) {
     sample.end_group(); // empty
     sample.add_member({1, 1, 1}, 2);
     sample.end_group();
-    BoundHalos found = check(sample); // the only particle
+    Halos found = check(sample); // the only particle
     EXPECT_EQ(found.halos, 1);
     EXPECT_EQ(found.group[0], 1);
     EXPECT_EQ(found.sphere_radius[0], 0);
-    EXPECT_EQ(found.largest_velocity[0], 0);
+    EXPECT_EQ(found.max_velocity[0], 0);
     sample.options.least_radius = 0.5;
     found = check(sample);
-    EXPECT_EQ(found.largest_velocity_radius[0], 0.5);
+    EXPECT_EQ(found.max_velocity_radius[0], 0.5);
     sample.add({1e6, 0, 0}, 1); // far away
     found = check(sample);
     EXPECT_GT(found.sphere_radius[0], 1);
@@ -390,8 +382,7 @@ TEST_F(HalosWithMasses, OfParticlesWithoutMass) {
     for (std::size_t i = 0; i < 100; ++i) {
         sample.masses[i] = 0;
     }
-    sample.options.overdensities = all_overdensities;
-    const BoundHalos found = sample.halos();
+    const Halos found = sample.halos();
     EXPECT_EQ(found.mass[0], 0);
     EXPECT_EQ(found.half_mass_radius[0], 0);
     EXPECT_GT(found.center_offset[0], 0);
@@ -401,13 +392,13 @@ TEST_F(HalosWithMasses, OfParticlesWithoutMass) {
 TEST_F(HalosWithMasses, WithoutDensities) {
     auto sample = mock<float>(2000, {300, 50}, 27);
     sample.universe.omega_matter = 0;
-    BoundHalos found = check(sample);
+    Halos found = check(sample);
     EXPECT_EQ(found.sphere_radius[0], 0);
     EXPECT_GT(found.sphere_radius[1], 0);
     sample.universe.hubble = 0;
     found = check(sample);
     EXPECT_EQ(found.sphere_radius, std::vector<double>(10, 0.0));
-    EXPECT_GT(found.largest_velocity[0], 0);
+    EXPECT_GT(found.max_velocity[0], 0);
 }
 
 TEST_F(HalosWithMasses, AreWideOrBridges) {
@@ -423,7 +414,7 @@ TEST_F(HalosWithMasses, AreWideOrBridges) {
         sample.add_member({0.1 * i, 1, 9.5 + 0.1 * (i % 2)}, 1, speeds[i]);
     }
     sample.end_group();
-    const BoundHalos found = check(sample);
+    const Halos found = check(sample);
     EXPECT_EQ(found.is_wide, (std::vector<std::uint8_t>{1, 0}));
     EXPECT_EQ(found.is_bridge, (std::vector<std::uint8_t>{0, 1}));
     sample.universe = universe_of(5e-5); // a sphere of 200 times that is wider than the box

@@ -12,14 +12,15 @@ MODULES = ("support cuda geometry points order tree walk neighbors groups mst en
 
 # A public header counts as the module whose capability it declares.
 HEADERS = {"async": "groups", "box": "points", "catalog": "halos", "catalog_columns": "halos", "catalog_file": "io",
-           "catalog_reader": "io", "communicator": "support", "dbscan": "groups", "device_catalog": "halos", "device_status": "support",
-           "distributed": "distributed", "error": "support", "execution": "support", "fof": "groups", "hierarchy": "mst", "io": "io", "kdtree": "engines",
-           "kdtree_build": "engines", "kdtree_candidates": "engines", "kdtree_layout": "engines", "kdtree_arrange": "engines",
-           "kdtree_order": "engines", "kdtree_split": "engines",
-           "kdtree_search": "engines", "kdtree_view": "engines", "knn": "neighbors", "mpi": "distributed",
-           "group_order": "halos", "group_sizes": "groups", "index_array": "support",
-           "neighbor_row": "neighbors", "points": "points", "progress": "support", "radius": "neighbors", "spanning_tree": "mst",
-           "tree": "tree", "types": "support", "version": "support"}
+           "catalog_reader": "io", "communicator": "support", "cosmology": "halos", "dbscan": "groups",
+           "device_catalog": "halos", "device_status": "support", "distributed": "distributed", "error": "support",
+           "execution": "support", "fof": "groups", "hierarchy": "mst", "io": "io", "kdtree": "engines",
+           "kdtree_build": "engines", "kdtree_candidates": "engines", "kdtree_layout": "engines",
+           "kdtree_arrange": "engines", "kdtree_order": "engines", "kdtree_split": "engines", "kdtree_search": "engines",
+           "kdtree_view": "engines", "knn": "neighbors", "mpi": "distributed", "group_order": "halos", "halos": "halos",
+           "group_sizes": "groups", "index_array": "support", "neighbor_row": "neighbors", "points": "points",
+           "progress": "support", "radius": "neighbors", "spanning_tree": "mst", "tree": "tree", "types": "support",
+           "version": "support"}
 EVERYTHING = "kith"  # <kith/kith.hpp> includes all others: for users and the program
 
 # What these may include of src/, besides themselves.

@@ -1,0 +1,150 @@
+// Bound halos in four steps: bring members into the order of groups, unbind them, sort all particles into a tree, walk
+// about each halo's center.
+#include <kith/error.hpp>
+#include <kith/halos.hpp>
+
+#include "calls/rank_calls.hpp"
+#include "groups/resolve_length.hpp"
+#include "halos/bound_halos.hpp"
+#include "halos/columns.hpp"
+#include "halos/group_order.hpp"
+#include "halos/unbind.hpp"
+#include "support/context.hpp"
+#include "support/dimension.hpp"
+#include "support/message.hpp"
+#include "support/number_types.hpp"
+#include "support/one_process.hpp"
+#include "tree/plane_tree.hpp"
+
+#include <cmath>
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace kith {
+
+namespace {
+
+void refuse(const char* name, double value, const char* rule) {
+    throw detail::error(ErrorKind::invalid_argument, detail::of_value(value), name, " is ", value, "; it must be ",
+                        rule);
+}
+void require_positive(const char* name, double value) {
+    if (!(value > 0 && std::isfinite(value))) {
+        refuse(name, value, "above 0 and finite");
+    }
+}
+void require_not_negative(const char* name, double value) {
+    if (!(value >= 0 && std::isfinite(value))) {
+        refuse(name, value, "0 or more and finite");
+    }
+}
+
+void check(const Particles& particles, const HaloOptions& options) {
+    detail::require_one_process(options.execution);
+    if (options.execution.device.kind != DeviceKind::cpu) {
+        throw Error(ErrorKind::unsupported, "halos() runs on the CPU only; leave kith::cuda() out of its execution");
+    }
+    if (particles.positions.dimension() != 3) {
+        throw detail::error(ErrorKind::invalid_argument, "positions: the dimension is ",
+                            particles.positions.dimension(), "; halos have 3");
+    }
+    if (!particles.velocities) {
+        throw Error(ErrorKind::invalid_argument,
+                    "velocities are missing; what is bound depends on them: pass particles.velocities");
+    }
+    require_positive("universe.gravity", options.universe.gravity);
+    require_positive("universe.scale_factor", options.universe.scale_factor);
+    require_not_negative("universe.hubble", options.universe.hubble);
+    require_not_negative("universe.omega_matter", options.universe.omega_matter);
+    if (options.softening) {
+        require_positive("softening.length", options.softening->length);
+    }
+    if (options.least_radius) {
+        require_not_negative("least_radius", *options.least_radius);
+    }
+    for (const Overdensity& overdensity : options.overdensities) {
+        require_not_negative("the factor of an overdensity", overdensity.factor);
+    }
+}
+
+/// In a fraction of the mean separation.
+template <Coordinate T>
+Softening default_softening(const detail::Frame<T>& frame, std::int64_t count) {
+    constexpr double in_separations = 1.0 / 30;
+    const double length = in_separations * detail::separation_of(frame, count).mean;
+    if (!(length > 0)) {
+        throw Error(ErrorKind::invalid_argument, "the particles have no volume, so there is no mean separation to take "
+                                                 "a softening from; pass options.softening");
+    }
+    return {SofteningKernel::spline, length};
+}
+
+template <Coordinate T>
+void find(detail::Context& context, std::span<const std::int32_t> labels, const Particles& particles,
+          const detail::halos::Columns& columns, Halos& found) {
+    namespace halos = detail::halos;
+    detail::NormalizedPoints<T> normalized;
+    context.run([&] { normalized = detail::normalize_sources<T>(particles.positions, found.box); });
+    HaloOptions& options = found.options;
+    if (!options.softening) {
+        options.softening = default_softening(normalized.frame, particles.positions.count());
+    }
+    if (!options.least_radius) {
+        options.least_radius = options.softening->length;
+    }
+
+    std::vector<std::int32_t> rows(labels.size());
+    found.group_offset.resize(static_cast<std::size_t>(found.groups) + 1);
+    context.stage("order", [&] { (void)halos::order_by_group(context, labels, rows, found.group_offset); });
+    rows.resize(static_cast<std::size_t>(found.group_offset.back()));
+    const halos::GroupMembers groups{rows, found.group_offset};
+    halos::BoundMembers bound;
+    context.stage("unbind", [&] {
+        bound =
+            halos::bound_members(context, columns, groups, *options.softening, options.universe, options.min_members);
+    });
+
+    const detail::PlaneTree<T> tree = detail::build_plane_tree<T>(context, normalized, {});
+    context.stage("spheres", [&] {
+        halos::describe_halos<T>(context, {&tree, particles.positions, particles.masses, particles.uniform_mass},
+                                 groups, bound, found);
+    });
+    found.members = std::move(bound.rows);
+    found.energies = std::move(bound.energies);
+}
+
+} // namespace
+
+Halos halos(const FofResult& groups, const Particles& particles, const HaloOptions& options) {
+    detail::require_groups_of(groups, 0);
+    return halos(groups.labels(), groups, particles, options);
+}
+
+Halos halos(std::span<const std::int32_t> labels, const FofSummary& groups, const Particles& particles,
+            const HaloOptions& options) {
+    check(particles, options);
+    detail::require_groups_of(groups, 0);
+    detail::Context context(options.execution);
+    Halos found;
+    found.options = options;
+    found.box = groups.box;
+    found.lengths = groups;
+    found.groups = groups.groups_of_at_least(options.min_members);
+    std::vector<std::uint8_t> memory_of_types;
+    detail::halos::Columns columns;
+    context.run([&] {
+        const detail::halos::LabeledGroups labeled{labels, groups.sizes};
+        const CatalogOptions shapes{options.min_members, options.execution};
+        detail::halos::check_shapes(labeled, particles, shapes, DeviceKind::cpu);
+        columns = detail::halos::checked_columns(labeled, detail::halos::with_plain_types(particles, memory_of_types),
+                                                 groups.box, shapes);
+    });
+    detail::with_dtype(particles.positions.dtype(),
+                       [&]<Coordinate T>(T) { find<T>(context, labels, particles, columns, found); });
+    found.stages = context.take_stages();
+    return found;
+}
+
+} // namespace kith
