@@ -22,7 +22,6 @@ using namespace detail;
 using namespace detail::halos;
 
 constexpr double tolerance = 1e-10; // relative; 1e-6 is promised
-constexpr Softening softening{SofteningKernel::spline, 0.01};
 
 /// A universe with this density of matter.
 Universe universe_of(double density, double omega_matter = 0.3) {
@@ -42,6 +41,7 @@ struct Sample {
     std::vector<std::int64_t> offset{0};
     Universe universe; ///< of the spheres; nothing flows with it while members are unbound
     HaloOptions options{.least_radius = 0};
+    Softening softening{SofteningKernel::spline, 0.01};
     std::int64_t min_members = 1;
     TreeShape shape;
     BoundMembers bound; ///< of the last call
@@ -74,8 +74,8 @@ struct Sample {
             const GroupMembers groups{members, offset};
             const Columns columns =
                 columns_of(particles, check_particle_values(particles), position_frame(normalized.frame));
-            bound =
-                bound_members(context, columns, groups, softening, {.gravity = 2, .scale_factor = 0.8}, min_members);
+            bound = bound_members(context, columns, groups, softening,
+                                  {.gravity = universe.gravity, .scale_factor = 0.8}, min_members);
             options.universe = universe;
             found.options = options;
             describe_halos<T>(context, {&tree, particles.positions, particles.masses}, groups, bound, found);
@@ -299,6 +299,39 @@ TEST_F(HalosWithMasses, DoNotDependOnThreadsAndPlanes) {
         sample.shape = {.leaf_size = 1000, .coarsening = 8, .top_size = 100000};
         expect_same(sample.halos(2), one);
     }
+}
+
+TEST_F(HalosWithMasses, DoNotDependOnUnits) {
+    auto sample = mock<float>(4000, sizes_of_mock, 28);
+    const Halos expected = check(sample);
+    constexpr double length = 0x1p70;
+    constexpr double mass = 0x1p-300;
+    for (float& x : sample.positions) {
+        x *= static_cast<float>(length);
+    }
+    for (double& m : sample.masses) {
+        m *= mass;
+    }
+    for (double& edge : sample.period) {
+        edge *= length;
+    }
+    sample.softening.length *= length;
+    *sample.options.least_radius *= length;
+    sample.universe.gravity *= length / mass; // velocities stay as they are
+    sample.universe.hubble /= length;
+    Halos found = sample.halos();
+    for (const auto column : {&Halos::center, &Halos::center_of_mass, &Halos::center_offset, &Halos::half_mass_radius,
+                              &Halos::sphere_radius, &Halos::max_velocity_radius}) {
+        for (double& x : found.*column) {
+            x /= length;
+        }
+    }
+    for (const auto column : {&Halos::mass, &Halos::group_mass, &Halos::sphere_mass}) {
+        for (double& m : found.*column) {
+            m /= mass;
+        }
+    }
+    expect_same(found, expected);
 }
 
 TEST_F(HalosWithMasses, OfCoincidentPoints) {
