@@ -34,6 +34,7 @@ struct HaloOptions {
     Universe universe = {};
     /// Absent: a spline of 1/30 of the mean separation of the particles in their box, or in their extent.
     std::optional<Softening> softening = {};
+    bool unbind = true; ///< false: all members of a group are its halo, by potential; velocities are not needed
     std::int64_t min_members = 20; ///< bound members, 1 or more; groups with fewer have no halo
     std::vector<Overdensity> overdensities = {overdensities::mean_200, overdensities::critical_200,
                                               overdensities::critical_500, overdensities::critical_2500,
@@ -85,11 +86,11 @@ struct Halos : HaloSummary {
     std::vector<std::uint8_t> is_bridge; ///< 1 if the bound members have less than half of the group's mass
 };
 
-/// The bound halos of the groups, which were found among all particles. Particles have three dimensions, masses and
-/// velocities; velocities are peculiar, and all units belong together with options.universe. Throws Error:
-/// invalid_argument (what catalog() refuses; no velocities; another dimension; a softening, scale factor or G that is
-/// not above 0; an H, density parameter, factor or least radius that is negative or not finite), unsupported (a GPU,
-/// ranks), and as catalog().
+/// The bound halos of the groups, which were found among all particles. Particles have three dimensions; velocities are
+/// peculiar, and all units belong together with options.universe. Throws Error: invalid_argument (what catalog()
+/// refuses; no velocities where members are unbound; another dimension; a softening, scale factor or G that is not
+/// above 0; an H, density parameter, factor or least radius that is negative or not finite; no softening for particles
+/// without a volume), unsupported (a GPU, ranks), and as catalog().
 [[nodiscard]] Halos halos(const FofResult& groups, const Particles& particles, const HaloOptions& options = {});
 
 /// The same for labels in the caller's memory, as written by fof_into().

@@ -50,9 +50,10 @@ void check(const Particles& particles, const HaloOptions& options) {
         throw detail::error(ErrorKind::invalid_argument, "positions: the dimension is ",
                             particles.positions.dimension(), "; halos have 3");
     }
-    if (!particles.velocities) {
+    if (options.unbind && !particles.velocities) {
         throw Error(ErrorKind::invalid_argument,
-                    "velocities are missing; what is bound depends on them: pass particles.velocities");
+                    "velocities are missing; what is bound depends on them: pass particles.velocities, or take whole "
+                    "groups with unbind = false");
     }
     require_positive("universe.gravity", options.universe.gravity);
     require_positive("universe.scale_factor", options.universe.scale_factor);
@@ -97,13 +98,13 @@ void find(detail::Context& context, std::span<const std::int32_t> labels, const 
 
     std::vector<std::int32_t> rows(labels.size());
     found.group_offset.resize(static_cast<std::size_t>(found.groups) + 1);
-    context.stage("order", [&] { (void)halos::order_by_group(context, labels, rows, found.group_offset); });
+    context.stage("members", [&] { (void)halos::order_by_group(context, labels, rows, found.group_offset); });
     rows.resize(static_cast<std::size_t>(found.group_offset.back()));
     const halos::GroupMembers groups{rows, found.group_offset};
     halos::BoundMembers bound;
     context.stage("unbind", [&] {
-        bound =
-            halos::bound_members(context, columns, groups, *options.softening, options.universe, options.min_members);
+        const auto find_bound = options.unbind ? halos::bound_members : halos::members_by_potential;
+        bound = find_bound(context, columns, groups, *options.softening, options.universe, options.min_members);
     });
 
     const detail::PlaneTree<T> tree = detail::build_plane_tree<T>(context, normalized, {});

@@ -31,8 +31,8 @@ struct ParticleTree {
     double uniform_mass = 1;
 };
 
-/// Fills the columns of the halos that groups have, as halos.options says, in which least_radius has been resolved. Runs
-/// inside a stage; the tree has three dimensions.
+/// Fills the columns of the halos that groups have, as halos.options says, in which least_radius has been resolved.
+/// Runs inside a stage; the tree has three dimensions.
 template <Coordinate T>
 void describe_halos(Context& context, const ParticleTree<T>& particles, const GroupMembers& groups,
                     const BoundMembers& bound, Halos& halos);

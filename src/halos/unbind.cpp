@@ -183,16 +183,22 @@ private:
     std::vector<double> energies_;   ///< of those left
 };
 
+/// With all rows in their order, as if nothing were bound.
+BoundMembers nothing_bound(const GroupMembers& groups) {
+    BoundMembers bound;
+    bound.count.resize(static_cast<std::size_t>(groups.groups()));
+    bound.deepest.resize(static_cast<std::size_t>(groups.groups()), -1);
+    bound.rows.assign(groups.rows.begin(), groups.rows.end());
+    bound.energies.resize(groups.rows.size());
+    return bound;
+}
+
 } // namespace
 
 BoundMembers bound_members(Context& context, const Columns& columns, const GroupMembers& groups,
                            const Softening& softening, const Universe& universe, std::int64_t min_members) {
     GroupPotentials potentials(context, columns, softening);
-    BoundMembers bound;
-    bound.count.resize(static_cast<std::size_t>(groups.groups()));
-    bound.rows.resize(groups.rows.size());
-    bound.energies.resize(groups.rows.size());
-    bound.deepest.resize(static_cast<std::size_t>(groups.groups()), -1);
+    BoundMembers bound = nothing_bound(groups);
     for_each_group(groups, [&](std::int64_t group) {
         if (groups.of(group).empty()) {
             return;
@@ -202,6 +208,36 @@ BoundMembers bound_members(Context& context, const Columns& columns, const Group
         const std::int64_t first = groups.offset[group];
         bound.deepest[group] = unbinding.deepest();
         bound.count[group] = unbinding.write(bound.rows.data() + first, bound.energies.data() + first);
+    });
+    return bound;
+}
+
+BoundMembers members_by_potential(Context& context, const Columns& columns, const GroupMembers& groups,
+                                  const Softening& softening, const Universe& universe, std::int64_t min_members) {
+    GroupPotentials potentials(context, columns, softening);
+    BoundMembers bound = nothing_bound(groups);
+    const double gravity = universe.gravity / universe.scale_factor;
+    for_each_group(groups, [&](std::int64_t group) {
+        const std::span<const std::int32_t> rows = groups.of(group);
+        if (rows.empty() || std::ssize(rows) < min_members) {
+            return;
+        }
+        std::vector<double> energies(rows.size());
+        potentials.compute(rows, energies.data());
+        for (double& energy : energies) {
+            energy *= gravity;
+        }
+        std::vector<std::size_t> order(rows.size());
+        std::iota(order.begin(), order.end(), std::size_t{0});
+        std::stable_sort(order.begin(), order.end(),
+                         [&](std::size_t a, std::size_t b) { return energies[a] < energies[b]; });
+        const std::int64_t first = groups.offset[group];
+        for (std::size_t i = 0; i < rows.size(); ++i) {
+            bound.rows[first + i] = rows[order[i]];
+            bound.energies[first + i] = energies[order[i]];
+        }
+        bound.count[group] = std::ssize(rows);
+        bound.deepest[group] = rows[order[0]];
     });
     return bound;
 }

@@ -45,6 +45,12 @@ struct Balls {
         all.masses = ScalarsView(masses);
         return all;
     }
+    [[nodiscard]] oracle::Body body(std::size_t row) const {
+        return {.position = {positions[3 * row], positions[3 * row + 1], positions[3 * row + 2]},
+                .velocity = {},
+                .mass = masses[row],
+                .internal_energy = 0};
+    }
 
 private:
     void add(Random& random, const std::array<double, 3>& at, double speed) {
@@ -88,10 +94,7 @@ TEST_F(HalosCall, UnbindsGroupsAndDescribesWhatIsLeft) {
     }
     std::vector<oracle::Body> bodies;
     for (std::size_t i = 0; i < balls.masses.size(); ++i) {
-        bodies.push_back({.position = {balls.positions[3 * i], balls.positions[3 * i + 1], balls.positions[3 * i + 2]},
-                          .velocity = {},
-                          .mass = balls.masses[i],
-                          .internal_energy = 0});
+        bodies.push_back(balls.body(i));
     }
     const oracle::Universe universe{3, 0.5, 6, 0.3};
     for (std::int64_t halo = 0; halo < 2; ++halo) {
@@ -132,6 +135,32 @@ TEST_F(HalosCall, TakesSofteningAndLeastRadiusFromTheMeanSeparation) {
     EXPECT_EQ(found.options.least_radius, found.options.softening->length);
     EXPECT_EQ(found.options.softening->kernel, SofteningKernel::spline);
     EXPECT_GE(found.max_velocity_radius[0], expected);
+}
+
+TEST_F(HalosCall, TakesWholeGroupsWithoutVelocities) {
+    Balls balls;
+    balls.options.unbind = false;
+    Particles particles = balls.particles();
+    particles.velocities.reset();
+    const Halos found = halos(balls.groups, particles, balls.options);
+    ASSERT_EQ(found.halos, 3);
+    for (std::int64_t halo = 0; halo < 3; ++halo) {
+        EXPECT_EQ(found.count[halo], balls.groups.sizes[halo]);
+        EXPECT_EQ(found.unbound_fraction[halo], 0);
+        EXPECT_EQ(found.center_row[halo], found.members[found.offset[halo]]);
+        EXPECT_GT(found.sphere_mass[5 * halo], 10);
+    }
+    std::vector<oracle::Body> bodies;
+    for (std::int64_t i = found.group_offset[2]; i < found.group_offset[3]; ++i) {
+        bodies.push_back(balls.body(found.members[i]));
+    }
+    const std::vector<double> expected =
+        oracle::potentials(bodies, [](double r) { return oracle::plummer_kernel(r, 0.02); });
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+        const double energy = found.energies[found.group_offset[2] + i];
+        EXPECT_NEAR(energy, 3 / 0.5 * expected[i], 1e-10 * std::abs(energy));
+        EXPECT_TRUE(i == 0 || found.energies[found.group_offset[2] + i - 1] <= energy);
+    }
 }
 
 TEST_F(HalosCall, OfNoGroups) {
