@@ -94,8 +94,8 @@ public:
 private:
     /// Memory of one thread.
     struct Scratch {
-        std::array<std::vector<double>, 3> offsets; ///< of the bound members from the center
-        std::vector<double> squares;                ///< of their distances
+        std::array<std::vector<double>, 3> positions; ///< of the bound members
+        std::vector<double> squares;                  ///< of their distances from the center
         std::vector<double> weights;
         ScratchArray<double> radii; ///< by distance
         ScratchArray<double> masses;
@@ -134,16 +134,31 @@ private:
         return side;
     }
 
+    /// Positions and masses of rows that are anywhere.
+    void read_rows(std::span<const std::int32_t> rows, Scratch& scratch) const {
+        constexpr std::size_t ahead = 16;
+        scratch.weights.resize(rows.size());
+        for (std::vector<double>& axis : scratch.positions) {
+            axis.resize(rows.size());
+        }
+        for (std::size_t i = 0; i < rows.size(); ++i) {
+            __builtin_prefetch(positions_.axes[0] + rows[std::min(i + ahead, rows.size() - 1)] * positions_.stride);
+            for (std::size_t axis = 0; axis < 3; ++axis) {
+                scratch.positions[axis][i] = coordinate(rows[i], static_cast<int>(axis));
+            }
+            scratch.weights[i] = mass(rows[i]);
+        }
+    }
+
     /// Leaves the bound members' distances and masses in order of the distance.
     Extent load_bound(std::span<const std::int32_t> rows, std::int32_t center_row, Scratch& scratch) const {
         Extent extent;
         extent.center_row = center_row;
         scratch.squares.assign(rows.size(), 0.0);
-        scratch.weights.resize(rows.size());
+        read_rows(rows, scratch);
         double total = 0;
-        for (std::size_t i = 0; i < rows.size(); ++i) {
-            scratch.weights[i] = mass(rows[i]);
-            total += scratch.weights[i];
+        for (const double mass_of_one : scratch.weights) {
+            total += mass_of_one;
         }
         extent.mass = total;
         const double weight = total > 0 ? total : static_cast<double>(rows.size());
@@ -155,7 +170,7 @@ private:
             double least = 0;
             double most = 0;
             for (std::size_t i = 0; i < rows.size(); ++i) {
-                const double x = coordinate(rows[i], a);
+                const double x = scratch.positions[axis][i];
                 const double offset = nearest_offset(x, center, period(a));
                 double t = std::abs(x - center); // as shells measure it
                 t = std::min(t, period(a) - t);

@@ -2,7 +2,7 @@
 //
 // The mass within R is at most that of all nodes that R meets, M. No sphere larger than R is known to be dense enough,
 // so one that is has at most the radius of a ball of mass M: R shrinks to that, again and again, until it hardly does.
-// Nodes much smaller than R count whole, so a step costs a few hundred of them.
+// Nodes smaller than R count whole, so a step reads the top plane and opens few nodes.
 #pragma once
 
 #include "support/context.hpp"
@@ -40,7 +40,7 @@ public:
 
 private:
     static constexpr double above_rounding = 1 + 1e-9;
-    static constexpr double size_of_whole = 0.1; ///< sides of nodes that count whole, in radii
+    static constexpr double size_of_whole = 0.2; ///< sides of nodes that count whole, in radii
 
     [[nodiscard]] double most_within(const std::array<double, 3>& center, double radius) const {
         return sum(tree_.top, 0, tree_.planes[tree_.top].nodes, center, radius);
