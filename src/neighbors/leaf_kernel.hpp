@@ -146,12 +146,13 @@ private:
                 job_.request.frame->period.data()};
     }
 
-    /// The greatest squared distance of all lanes; of wide ones somewhat more, lest it be rounded to less.
+    /// The greatest squared distance of all lanes; of wide ones somewhat more, lest it be rounded to less. Zero stays
+    /// zero, from which nothing is learned.
     [[nodiscard]] __device__ static T greatest(T squared) {
         // Distances order as their bits do.
         constexpr unsigned infinity = std::bit_cast<unsigned>(std::numeric_limits<float>::infinity());
         const unsigned bits =
-            std::bit_cast<unsigned>(static_cast<float>(squared)) + (sizeof(T) > sizeof(float) ? 1 : 0);
+            std::bit_cast<unsigned>(static_cast<float>(squared)) + (sizeof(T) > sizeof(float) && squared > 0 ? 1 : 0);
         return static_cast<T>(std::bit_cast<float>(__reduce_max_sync(whole_warp, device_min(bits, infinity))));
     }
 

@@ -18,8 +18,9 @@ namespace kith::test {
 namespace {
 
 /// Searches leaf by leaf, where the lists are long enough, then for what that leaves. Returns how many rows that is.
+/// With 0 leaves of a warp, their number is drawn.
 template <class T, int D, bool Periodic, int List>
-std::int32_t run_kernels(const KernelSearch<T, D>& search, const TreeShape& shape) {
+std::int32_t run_kernels(const KernelSearch<T, D>& search, const TreeShape& shape, std::int32_t leaves_of_warp = 0) {
     Random& draw = search.draw;
     const auto tree = detail::build_plane_tree<T>(search.context, search.sources, shape);
     const bool self = search.queries == nullptr;
@@ -29,7 +30,7 @@ std::int32_t run_kernels(const KernelSearch<T, D>& search, const TreeShape& shap
     std::int32_t count = 0;
     std::vector<std::int32_t> rows(static_cast<std::size_t>(queries.points.count), -1);
     const detail::DeviceRows left_rows{rows.data(), &count};
-    const auto per_warp = static_cast<std::int32_t>(1 + draw.integer(3));
+    const auto per_warp = leaves_of_warp > 0 ? leaves_of_warp : static_cast<std::int32_t>(1 + draw.integer(3));
     detail::SearchFrame<T> frame = *search.request.frame;
     frame.first_reach = std::vector<float>{0, 1e18F, 1e30F}[static_cast<std::size_t>(draw.integer(3))];
     detail::DeviceRequest<T> request = search.request;
@@ -82,13 +83,11 @@ TEST_P(LeafKernel, EqualsTheOracle) {
 
 INSTANTIATE_TEST_SUITE_P(EveryCase, LeafKernel, testing::ValuesIn(every_case_in(3)), case_name);
 
-/// Searches with k = 8 among points of a set, which may be cut short, and holds the answer against the oracle. Returns
-/// the share of the rows that was left to the second kernel.
+/// Searches for neighbors of a set's points among them, and holds the answer against the oracle. Returns the share of
+/// the rows that was left to the second kernel.
 template <class T, bool Periodic, int List>
-double share_left(const std::string& name, std::int64_t count, const TreeShape& shape, std::int64_t k) {
+double share_left(const PointSet<T>& set, const TreeShape& shape, std::int64_t k, std::int32_t leaves_of_warp = 0) {
     Random draw(5);
-    PointSet<T> set = point_set<T>(name, 3);
-    set.coordinates.resize(static_cast<std::size_t>(3 * std::min(count, set.count())));
     const Box box = Periodic ? Box::periodic(1) : Box{};
     detail::Context context(cpu(1));
     const auto sources = detail::normalize_sources<T>(set.view(), box);
@@ -96,12 +95,29 @@ double share_left(const std::string& name, std::int64_t count, const TreeShape& 
     std::vector<T> distances(indices.size());
     const auto frame = detail::search_frame<T, 3>(sources.frame, {.k = k}, set.count());
     const detail::DeviceRequest<T> request{k, false, &frame, {distances.data(), indices.data(), nullptr}};
-    const std::int32_t left =
-        run_kernels<T, 3, Periodic, List>(KernelSearch<T, 3>{context, sources, nullptr, request, draw}, shape);
+    const std::int32_t left = run_kernels<T, 3, Periodic, List>(
+        KernelSearch<T, 3>{context, sources, nullptr, request, draw}, shape, leaves_of_warp);
     const oracle::Neighbors<T> neighbors(oracle::working_copy<T>(set.coordinates, 3, box));
     EXPECT_TRUE(same_rows<T>({{indices.begin(), indices.end()}, distances}, neighbors.rows(k), k))
-        << name << ", leaves of " << shape.leaf_size;
+        << set.name << ", leaves of " << shape.leaf_size;
     return static_cast<double>(left) / static_cast<double>(set.count());
+}
+
+/// The same of at most the first points of a named set.
+template <class T, bool Periodic, int List>
+double share_left(const std::string& name, std::int64_t count, const TreeShape& shape, std::int64_t k) {
+    PointSet<T> set = point_set<T>(name, 3);
+    set.coordinates.resize(static_cast<std::size_t>(3 * std::min(count, set.count())));
+    return share_left<T, Periodic, List>(set, shape, k);
+}
+
+/// Uniform points, and as many in a clump that is a hundredth as wide.
+template <class T>
+PointSet<T> with_clump(std::int64_t count) {
+    PointSet<T> set{"uniform points with a clump", 3, uniform_points<T>(count, 3, 0, 1, 6), {}};
+    const std::vector<T> clump = uniform_points<T>(count, 3, 0.495, 0.505, 7);
+    set.coordinates.insert(set.coordinates.end(), clump.begin(), clump.end());
+    return set;
 }
 
 using LeafKernelAlone = NeedsDimension<3>;
@@ -114,6 +130,14 @@ TEST_F(LeafKernelAlone, ServesAlmostAllRowsOfUniformPoints) {
     EXPECT_LT((share_left<double, true, 16>("uniform", 200, shape, 8)), 0.1);
     EXPECT_LT((share_left<double, false, 32>("uniform", 200, shape, 20)), 0.1);
     EXPECT_LT((share_left<double, false, 64>("uniform", 200, shape, 8)), 0.1);
+}
+
+// A leaf beside a clump may serve no row in a round. A warp that learned from such a round left its next leaves.
+TEST_F(LeafKernelAlone, ServesMostRowsBesideAClump) {
+    const TreeShape shape{.leaf_size = 24};
+    constexpr std::int32_t leaves_of_warp = 8; // as for many points
+    EXPECT_LT((share_left<float, true, 16>(with_clump<float>(300), shape, 8, leaves_of_warp)), 0.1);
+    EXPECT_LT((share_left<double, true, 16>(with_clump<double>(300), shape, 8, leaves_of_warp)), 0.1);
 }
 
 TEST_F(LeafKernelAlone, TakesLeavesOfEverySize) {
