@@ -1,7 +1,7 @@
 // Gravity, the state of a universe, and the densities that define spheres: the only place of their constants.
 //
 // Sources: IAU 2015 resolution B3 (the mass parameter of the sun), IAU 2012 resolution B2 (the astronomical unit), IAU
-// 2015 resolution B2 (the parsec, 648000/pi of them); Bryan, Norman (1998), ApJ 495, 80, equation 6, for virialized
+// 2015 resolution B2 (the parsec, 648000/pi of them); CODATA 2018 (G, for units in grams); Bryan, Norman (1998), ApJ 495, 80, equation 6, for virialized
 // spheres in a flat universe.
 #pragma once
 
@@ -14,6 +14,7 @@ namespace constants {
 
 inline constexpr double solar_mass_parameter = 1.3271244e20;                    ///< G M_sun, m^3/s^2
 inline constexpr double astronomical_unit = 149597870700;                       ///< m
+inline constexpr double gravitational_constant = 6.67430e-11;                   ///< G, m^3/(kg s^2)
 inline constexpr double parsec = 648000 / std::numbers::pi * astronomical_unit; ///< m
 
 } // namespace constants

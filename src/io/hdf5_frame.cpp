@@ -10,6 +10,7 @@
 #include "io/frame.hpp"
 #include "io/refuse.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <utility>
@@ -96,6 +97,32 @@ void read_scaling(const SnapshotFile& snapshot, SnapshotHeader& header, std::ini
     scaling = first ? first->second : scaling;
 }
 
+// Gadget-4 has a class of softening for each type, and AREPO's names say type for class. SWIFT has one length for dark
+// matter, and writes its parameters as texts.
+void read_softening(SnapshotHeader& header, hid_t parameters) {
+    const double a = header.frame ? header.frame->scale_factor : 1;
+    const auto at_this_time = [&](double comoving, std::optional<double> most_physical) {
+        const double length = header.frame ? std::min(comoving, most_physical.value_or(comoving * a) / a) : comoving;
+        return std::isfinite(length) && length > 0 ? length : 0;
+    };
+    for (std::size_t type = 0; type < header.softening.size(); ++type) {
+        for (const char* kind : {"Class", "Type"}) {
+            const auto number_of_class = number(parameters, message("Softening", kind, "OfPartType", type).c_str());
+            if (!number_of_class) {
+                continue;
+            }
+            const std::string suffix = message(kind, static_cast<std::int64_t>(*number_of_class));
+            if (const auto length = number(parameters, ("SofteningComoving" + suffix).c_str())) {
+                header.softening[type] =
+                    at_this_time(*length, number(parameters, ("SofteningMaxPhys" + suffix).c_str()));
+            }
+        }
+    }
+    if (const auto length = number(parameters, "Gravity:comoving_DM_softening")) {
+        header.softening[1] = at_this_time(*length, number(parameters, "Gravity:max_physical_DM_softening"));
+    }
+}
+
 } // namespace
 
 void read_time_and_frame(const SnapshotFile& snapshot, SnapshotHeader& header, const AttributeGroups& groups) {
@@ -111,6 +138,7 @@ void read_time_and_frame(const SnapshotFile& snapshot, SnapshotHeader& header, c
         if (says.value_or(true)) {
             warn_of_unknown_frame(header);
         }
+        read_softening(header, groups.parameters.get());
         return;
     }
     Frame frame = is_swift(groups) ? swift_frame(*a) : gadget_frame(*a);
@@ -119,6 +147,7 @@ void read_time_and_frame(const SnapshotFile& snapshot, SnapshotHeader& header, c
     read_scaling(snapshot, header, {"Masses", "Mass"}, frame.mass);
     read_scaling(snapshot, header, {"Velocities", "Velocity"}, frame.velocity);
     header.frame = frame;
+    read_softening(header, groups.parameters.get());
 }
 
 } // namespace kith::io::hdf5

@@ -12,7 +12,7 @@ struct AttributeGroups {
     const Object& cosmology;
 };
 
-/// Sets header.time and header.frame. Needs its parameters and its redshift.
+/// Sets header.time, header.frame and header.softening. Needs its parameters and its redshift.
 void read_time_and_frame(const SnapshotFile& snapshot, SnapshotHeader& header, const AttributeGroups& groups);
 
 } // namespace kith::io::hdf5

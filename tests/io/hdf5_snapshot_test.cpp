@@ -299,6 +299,37 @@ TEST_F(Hdf5Snapshot, WhatColumnsSayOfThemselvesComesBeforeTheConvention) {
     EXPECT_EQ(frame.mass.h_power, -1);
 }
 
+// Gadget-4 names classes, AREPO types of softening; both bound them by a physical length, as SWIFT does in texts.
+TEST_F(Hdf5Snapshot, SofteningsAreThoseOfTheTime) {
+    const auto begin = [&](const char* type_or_class, const std::string& comoving, const std::string& physical) {
+        Hdf5Maker(path())
+            .group("Header")
+            .attribute<double>("Header", "Time", {0.5})
+            .attribute<double>("Header", "ComovingIntegrationOn", {1})
+            .group("Parameters")
+            .attribute<std::int32_t>("Parameters", type_or_class, {3})
+            .attribute<double>("Parameters", comoving.c_str(), {0.25})
+            .attribute<double>("Parameters", physical.c_str(), {0.0625})
+            .group("PartType1")
+            .dataset("PartType1/Coordinates", ramp(3), 3);
+        return io::read_header(path()).softening;
+    };
+    EXPECT_EQ(begin("SofteningClassOfPartType1", "SofteningComovingClass3", "SofteningMaxPhysClass3")[1], 0.125);
+    EXPECT_EQ(begin("SofteningTypeOfPartType0", "SofteningComovingType3", "SofteningMaxPhysType2")[0], 0.25);
+    EXPECT_EQ(begin("SofteningClassOfPartType1", "SofteningComovingClass2", "SofteningMaxPhysClass3")[1], 0);
+
+    Hdf5Maker(path())
+        .group("Header")
+        .attribute<double>("Header", "Time", {0.5})
+        .attribute<double>("Header", "ComovingIntegrationOn", {1})
+        .group("Parameters")
+        .text("Parameters", "Gravity:comoving_DM_softening", "0.25")
+        .text("Parameters", "Gravity:max_physical_DM_softening", "0.0625")
+        .group("PartType1")
+        .dataset("PartType1/Coordinates", ramp(3), 3);
+    EXPECT_EQ(io::read_header(path()).softening[1], 0.125);
+}
+
 // One type may state what another does not, and one power without the other.
 TEST_F(Hdf5Snapshot, AnyTypeStatesThePowersOfAColumn) {
     const auto with = [&](double power_of_type_4) {
