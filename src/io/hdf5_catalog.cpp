@@ -8,8 +8,8 @@
 //                    provenance
 //   /Parameters      what the snapshot says of cosmology and units, under the names found there
 //   /Group           one row per group; the convention's columns and kith's own beside them
-//   /Subhalo         empty: no subhalos are sought, but readers expect the group. It holds no datasets: yt and pynbody
-//                    divide by the number of subhalos for each one they find
+//   /Subhalo         of a file of halos, one row per bound halo (halo_columns.cpp). Else it is empty: readers expect the
+//                    group. Without subhalos it holds no datasets: yt and pynbody divide by their number for each one
 //   /Members/Index   rows of the snapshot file, group after group, within a group by type, then ascending
 //   /IDs/ID          the same particles' ids, if the snapshot has ids
 //
@@ -23,9 +23,11 @@
 // Gadget-4: physical cgs value = number * to_cgs * a^a_scaling * h^h_scaling.
 #include "io/catalog_columns.hpp"
 #include "io/frame.hpp"
+#include "io/halo_columns.hpp"
 #include "io/hdf5_create.hpp"
 #include "io/refuse.hpp"
 
+#include <kith/error.hpp>
 #include <kith/io.hpp>
 
 #include <algorithm>
@@ -37,15 +39,14 @@ namespace kith::io {
 
 namespace {
 
-void describe(const hdf5::OutputFile& file, hid_t dataset, const CatalogColumn& column,
-              const std::optional<Frame>& frame) {
-    file.set_text(dataset, "unit", std::string(unit_of(column)));
-    file.set_text(dataset, "frame", std::string(frame_of(column, frame)));
-    const std::optional<Scaling> scaling = frame ? scaling_of(column, *frame) : std::nullopt;
+void describe(const hdf5::OutputFile& file, hid_t dataset, std::string_view unit, std::string_view frame,
+              const std::optional<Scaling>& scaling) {
+    file.set_text(dataset, "unit", std::string(unit));
+    file.set_text(dataset, "frame", std::string(frame));
     if (!scaling) {
         return;
     }
-    const auto is_of = [&](std::string_view unit) { return unit_of(column) == unit ? 1.0 : 0.0; };
+    const auto is_of = [&](std::string_view other) { return unit == other ? 1.0 : 0.0; };
     file.set(dataset, "a_scaling", scaling->a_power);
     file.set(dataset, "h_scaling", scaling->h_power);
     file.set(dataset, "length_scaling", is_of("code length"));
@@ -70,18 +71,51 @@ void write_column(const hdf5::OutputFile& file, const CatalogColumn& column, con
             const auto dataset = file.write(
                 message("Group/", column.name), {stored_type(type_of(column, source)), hdf5::number_type<T>().memory},
                 values.data(), source.catalog.groups, columns, description_of(column, source));
-            describe(file, dataset.get(), column, source.snapshot.header.frame);
+            const std::optional<Frame>& frame = source.snapshot.header.frame;
+            describe(file, dataset.get(), unit_of(column), frame_of(column, frame),
+                     frame ? scaling_of(column, *frame) : std::nullopt);
         },
         values_of(column, source));
 }
 
-void write_groups(const hdf5::OutputFile& file, const CatalogSource& source) {
+void write_column(const hdf5::OutputFile& file, const std::string& dataset, const HaloColumn& column,
+                  const std::optional<Frame>& frame) {
+    const std::optional<Scaling> scaling = frame ? scaling_of(column, *frame) : std::nullopt;
+    const std::string_view of = column.unit == HaloUnit::none ? "none"
+                                : !scaling                    ? "as in the input"
+                                : scaling->a_power == 0       ? "physical"
+                                                              : "comoving";
+    std::visit(
+        [&]<class T>(const std::vector<T>& values) {
+            const std::int64_t rows = std::ssize(values) / std::max<std::int64_t>(1, column.width);
+            const auto written = file.write(dataset, {stored_type(column.type), hdf5::number_type<T>().memory},
+                                            values.data(), rows, column.width, column.description);
+            describe(file, written.get(), unit_of(column), of, scaling);
+        },
+        column.values);
+}
+
+void write_columns(const hdf5::OutputFile& file, std::string_view group, const std::vector<HaloColumn>& columns,
+                   const std::optional<Frame>& frame) {
+    for (const HaloColumn& column : columns) {
+        for (const std::string& name : {column.name, column.second_name}) {
+            if (!name.empty()) {
+                write_column(file, message(group, "/", name), column, frame);
+            }
+        }
+    }
+}
+
+void write_groups(const hdf5::OutputFile& file, const CatalogSource& source, const Halos* halos) {
     const hdf5::Group group = file.make_group("Group");
     file.set(group.get(), "NTask", std::int32_t{1});
     for (const CatalogColumn& column : catalog_columns) {
-        if (is_present(column, source)) {
+        if (is_present(column, source) && !(halos != nullptr && is_of_halos(column.name))) {
             write_column(file, column, source);
         }
+    }
+    if (halos != nullptr) {
+        write_columns(file, "Group", group_columns(*halos, source), source.snapshot.header.frame);
     }
 }
 
@@ -131,7 +165,7 @@ void write_cosmology(const hdf5::OutputFile& file, hid_t header, const SnapshotH
 }
 
 void write_header(const hdf5::OutputFile& file, const CatalogSource& source, const Provenance& provenance,
-                  const CatalogFileOptions& options) {
+                  const std::string& sorted_snapshot, std::int64_t halos) {
     const Catalog& catalog = source.catalog;
     const Snapshot& snapshot = source.snapshot;
     const hdf5::Group group = file.make_group("Header");
@@ -139,8 +173,8 @@ void write_header(const hdf5::OutputFile& file, const CatalogSource& source, con
     const std::int64_t members = members_of(catalog);
     for (const char* suffix : {"_ThisFile", "_Total"}) {
         file.set(header, std::string("Ngroups") + suffix, catalog.groups);
-        file.set(header, std::string("Nsubhalos") + suffix, std::int64_t{0});
-        file.set(header, std::string("Nsubgroups") + suffix, std::int64_t{0});
+        file.set(header, std::string("Nsubhalos") + suffix, halos);
+        file.set(header, std::string("Nsubgroups") + suffix, halos);
         file.set(header, std::string("Nids") + suffix, members);
     }
     constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
@@ -155,8 +189,8 @@ void write_header(const hdf5::OutputFile& file, const CatalogSource& source, con
         periods.push_back(catalog.box.period(axis));
     }
     file.set_box_size(header, periods);
-    if (!options.sorted_snapshot.empty()) {
-        file.set_text(header, "SortedSnapshot", options.sorted_snapshot);
+    if (!sorted_snapshot.empty()) {
+        file.set_text(header, "SortedSnapshot", sorted_snapshot);
     }
     if (counts_as_mass(source)) {
         file.set_text(header, "Masses", "none in the input: each particle counts as mass 1");
@@ -186,10 +220,29 @@ void stream_catalog_hdf5(const std::filesystem::path& path, const Catalog& colum
     const hdf5::Session session;
     hdf5::OutputFile file(path);
     const CatalogSource source{columns, snapshot, !options.sorted_snapshot.empty()};
-    write_header(file, source, provenance, options);
-    write_groups(file, source);
+    write_header(file, source, provenance, options.sorted_snapshot, 0);
+    write_groups(file, source, nullptr);
     const hdf5::Group subhalos = file.make_group("Subhalo");
     write_members(file, members_of(columns), members);
+    file.commit();
+}
+
+void write_halos_hdf5(const std::filesystem::path& path, const Halos& halos, const Catalog& groups,
+                      const Snapshot& snapshot, const Provenance& provenance, const HaloFileOptions& options) {
+    require_consistent(groups, snapshot);
+    if (groups.groups != halos.groups || groups.dimension != 3) {
+        throw error(ErrorKind::invalid_argument, "the catalog has ", groups.groups, " groups in ", groups.dimension,
+                    " dimensions, but the halos are of ", halos.groups, " in 3; pass the catalog of the same groups");
+    }
+    const hdf5::Session session;
+    hdf5::OutputFile file(path);
+    const CatalogSource source{groups, snapshot, !options.sorted_snapshot.empty()};
+    write_header(file, source, provenance, options.sorted_snapshot, halos.halos);
+    write_groups(file, source, &halos);
+    const hdf5::Group subhalos = file.make_group("Subhalo");
+    file.set(subhalos.get(), "NTask", std::int32_t{1});
+    write_columns(file, "Subhalo", subhalo_columns(halos, source, options), snapshot.header.frame);
+    write_members(file, members_of(groups), source_of(groups.member_array, snapshot));
     file.commit();
 }
 

@@ -7,6 +7,7 @@
 #include "support/message.hpp"
 
 #include <kith/error.hpp>
+#include <kith/halo_file.hpp>
 
 namespace kith::io {
 
@@ -69,6 +70,11 @@ void write_catalog_hdf5(const std::filesystem::path& path, const Catalog&, const
 
 void stream_catalog_hdf5(const std::filesystem::path& path, const Catalog&, const MemberSource&, const Snapshot&,
                          const Provenance&, const CatalogFileOptions&) {
+    refuse(path);
+}
+
+void write_halos_hdf5(const std::filesystem::path& path, const Halos&, const Catalog&, const Snapshot&,
+                      const Provenance&, const HaloFileOptions&) {
     refuse(path);
 }
 

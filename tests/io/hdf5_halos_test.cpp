@@ -1,0 +1,146 @@
+// Files of halos, made from columns given here and read back with the C library.
+#include "io/files.hpp"
+#include "io/hdf5_files.hpp"
+
+#include <kith/error.hpp>
+#include <kith/halo_file.hpp>
+
+#include <gtest/gtest.h>
+
+namespace kith {
+namespace {
+
+using test::Hdf5Checker;
+using test::TemporaryFolder;
+
+/// Rows 0 to 5 of types 1, 0, 1, 0, 1, 1. Group 0: rows 0 to 3, of which 3, 2 and 1 are bound, in this order of energy;
+/// group 1: rows 4 and 5, of which nothing is.
+io::Snapshot snapshot() {
+    io::Snapshot s;
+    s.header.counts = {2, 4};
+    s.header.frame = io::gadget_frame(0.25);
+    s.positions.values = std::vector<double>(18);
+    s.positions.columns = 3;
+    s.velocities = io::RealArray{std::vector<double>{0, 0, 0, 2, 0, 0, 4, 0, 0, 8, 0, 0, 0, 0, 0, 0, 0, 0}, 3};
+    s.masses = io::RealArray{std::vector<double>{1, 1, 1, 2, 1, 1}, 1};
+    s.types = {1, 0, 1, 0, 1, 1};
+    s.ids = {10, 11, 12, 13, 14, 15};
+    s.file_rows = {20, 21, 22, 23, 24, 25};
+    return s;
+}
+
+Catalog groups() {
+    Catalog c;
+    c.groups = 2;
+    c.dimension = 3;
+    c.member_array = std::vector{1, 3, 0, 2, 4, 5};
+    c.offset = {0, 4};
+    c.count = {4, 2};
+    c.count_by_type = {2, 2, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0};
+    c.mass = {5, 2};
+    c.mass_by_type = {3, 2, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0};
+    c.center = {1, 2, 3, 4, 5, 6};
+    c.velocity = std::vector<double>(6);
+    c.rms_radius = c.velocity_dispersion = c.max_radius = std::vector<double>(2);
+    c.lower = c.upper = std::vector<double>(6);
+    c.is_ambiguous = {0, 0};
+    return c;
+}
+
+Halos halos() {
+    Halos h;
+    h.groups = 2;
+    h.halos = 1;
+    h.options.overdensities = {overdensities::critical_200, overdensities::virial};
+    h.options.least_radius = 0.5;
+    h.members = {3, 2, 1, 0, 4, 5};
+    h.group_offset = {0, 4, 6};
+    h.first_of_group = {0, -1};
+    h.group = {0};
+    h.parent = {-1};
+    h.offset = {0};
+    h.count = {3};
+    h.center_row = {2};
+    h.center = {7, 8, 9};
+    h.center_of_mass = {6, 8, 9};
+    h.center_offset = {1};
+    h.mass = {4};
+    h.group_mass = {5};
+    h.unbound_fraction = {0.2};
+    h.half_mass_radius = {0.75};
+    h.sphere_radius = {3, 2};
+    h.sphere_mass = {30, 20};
+    h.max_velocity = {100};
+    h.max_velocity_radius = {1.5};
+    h.is_wide = {0};
+    h.is_bridge = {1};
+    return h;
+}
+
+const io::Provenance made_by = {"kith 0.1.0", "kith halos a.hdf5", "a.hdf5", {{"G", "43"}}};
+
+TEST(HaloFile, MembersAreByTypeThenByEnergy) {
+    Catalog ordered = groups();
+    io::order_members(ordered, halos(), snapshot());
+    EXPECT_EQ(ordered.member_array, IndexArray(std::vector<std::int32_t>{3, 1, 2, 0, 4, 5}));
+    Catalog other = groups();
+    other.groups = 1;
+    EXPECT_THROW(io::order_members(other, halos(), snapshot()), Error);
+}
+
+TEST(HaloFile, GroupsAndSubhalosReferToEachOther) {
+    const TemporaryFolder folder;
+    Catalog ordered = groups();
+    io::order_members(ordered, halos(), snapshot());
+    io::write_halos_hdf5(folder / "halos.hdf5", halos(), ordered, snapshot(), made_by);
+    const Hdf5Checker file(folder / "halos.hdf5");
+    using Ints = std::vector<std::int32_t>;
+    using Reals = std::vector<double>;
+    EXPECT_EQ(file.numbers("Header", "Nsubhalos_Total"), Reals{1});
+    EXPECT_EQ(file.numbers("Header", "Nsubgroups_ThisFile"), Reals{1});
+    EXPECT_EQ(file.text("Header", "G"), "43");
+    EXPECT_EQ(file.dataset<std::int32_t>("Group/GroupNsubs"), (Ints{1, 0}));
+    EXPECT_EQ(file.dataset<std::int32_t>("Group/GroupFirstSub"), (Ints{0, -1}));
+    EXPECT_EQ(file.dataset<double>("Group/GroupPos"), (Reals{7, 8, 9, 4, 5, 6})); // the second has its center of mass
+    EXPECT_EQ(file.dataset<double>("Group/GroupCM"), (Reals{1, 2, 3, 4, 5, 6}));
+    EXPECT_EQ(file.dataset<double>("Group/Group_R_Crit200"), (Reals{3, 0}));
+    EXPECT_EQ(file.dataset<double>("Group/Group_M_TopHat200"), (Reals{20, 0}));
+    EXPECT_EQ(file.dataset<std::int64_t>("Members/Index"), (std::vector<std::int64_t>{23, 21, 22, 20, 24, 25}));
+    for (const char* name : {"Subhalo/SubhaloGroupNr", "Subhalo/SubhaloGrNr"}) {
+        EXPECT_EQ(file.dataset<std::int32_t>(name), Ints{0});
+    }
+    EXPECT_EQ(file.dataset<std::int32_t>("Subhalo/SubhaloLenType"), (Ints{2, 1, 0, 0, 0, 0, 0}));
+    EXPECT_EQ(file.dataset<std::int64_t>("Subhalo/SubhaloIDMostbound"), std::vector<std::int64_t>{13});
+    // sqrt(a) (2 x 8 + 4 + 2) / 4
+    EXPECT_EQ(file.dataset<double>("Subhalo/SubhaloVel"), (Reals{2.75, 0, 0}));
+    EXPECT_EQ(file.text("Subhalo/SubhaloVel", "frame"), "physical");
+    EXPECT_EQ(file.numbers("Subhalo/SubhaloVmaxRad", "h_scaling"), Reals{-1});
+    EXPECT_EQ(file.numbers("Subhalo/SubhaloVmax", "a_scaling"), Reals{0});
+}
+
+TEST(HaloFile, WithoutHalosThereAreNoSubhalos) {
+    const TemporaryFolder folder;
+    Halos none = halos();
+    none.halos = 0;
+    none.group.clear();
+    none.first_of_group = {-1, -1};
+    Catalog ordered = groups();
+    io::order_members(ordered, none, snapshot());
+    io::write_halos_hdf5(folder / "halos.hdf5", none, ordered, snapshot(), made_by, {"", false});
+    const Hdf5Checker file(folder / "halos.hdf5");
+    EXPECT_TRUE(file.has("Subhalo"));
+    EXPECT_FALSE(file.has("Subhalo/SubhaloLen"));
+    EXPECT_EQ(file.dataset<double>("Group/Group_M_Crit200"), (std::vector<double>{0, 0}));
+    EXPECT_EQ(io::read_catalog(folder / "halos.hdf5").catalog.center, groups().center); // GroupCM
+}
+
+TEST(HaloFile, OverdensitiesHaveTheNamesOfTheConvention) {
+    EXPECT_EQ(io::column_name(overdensities::mean_200), "Mean200");
+    EXPECT_EQ(io::column_name(overdensities::critical_2500), "Crit2500");
+    EXPECT_EQ(io::column_name(overdensities::virial), "TopHat200");
+    EXPECT_EQ(io::short_name({DensityReference::critical, 177.5}), "177.5c");
+    EXPECT_EQ(io::short_name(overdensities::virial), "vir");
+}
+
+} // namespace
+} // namespace kith
