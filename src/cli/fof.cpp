@@ -2,10 +2,10 @@
 #include "cli/catalog_help.hpp"
 #include "cli/commands.hpp"
 #include "cli/fof_catalog.hpp"
+#include "cli/fof_groups.hpp"
 #include "cli/fof_outputs.hpp"
 #include "cli/fof_report.hpp"
 #include "cli/linking.hpp"
-#include "cli/phase_space.hpp"
 #include "cli/usage_error.hpp"
 
 #include <kith/io.hpp>
@@ -15,7 +15,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
 
 namespace kith::cli {
@@ -29,72 +28,6 @@ void require_axes_for_gtp(const FofArguments& arguments) {
                                      "'{}' have {}; leave --gtp out (--grp and --labels take any)",
                                      arguments.gtp, arguments.snapshot, axes));
     }
-}
-
-void require_types_for_sorting(const FofArguments& arguments) {
-    if (arguments.sorted_snapshot.empty()) {
-        return;
-    }
-    const io::SnapshotHeader header = io::read_header(arguments.snapshot, arguments.columns);
-    if (!header.has_types) {
-        throw UsageError(
-            fmt::format("--sorted-snapshot is '{}', but '{}' is an array or a table without particle types, "
-                        "and no snapshot to sort; leave --sorted-snapshot out (the catalog lists the rows "
-                        "of each group in /Members/Index)",
-                        arguments.sorted_snapshot, arguments.snapshot));
-    }
-    const std::string extension = std::filesystem::path(arguments.sorted_snapshot).extension().string();
-    if ((extension == ".std" || extension == ".tipsy") && !header.format.starts_with("Tipsy (")) {
-        throw UsageError(fmt::format("--sorted-snapshot is '{}', a name of binary Tipsy, but '{}' is {}; give a name "
-                                     "that ends in .hdf5",
-                                     arguments.sorted_snapshot, arguments.snapshot, header.format));
-    }
-}
-
-SpanningTreeOptions tree_options(const Box& box, const std::optional<PhaseSpace>& phase_space,
-                                 const FofArguments& arguments, const Execution& execution) {
-    SpanningTreeOptions options{.box = box, .execution = execution};
-    if (phase_space) {
-        options.phase_space = PhaseSpaceAt{*phase_space, arguments.linking_length};
-    }
-    return options;
-}
-
-/// The groups, by the engine that was asked for.
-FofResult groups_of(const FofArguments& arguments, FofRun& run, const Execution& execution) {
-    const PointsView points = run.points();
-    const std::optional<PhaseSpace> phase_space = phase_space_of(arguments.psi, run.snapshot, arguments.snapshot);
-    if (!arguments.by_spanning_tree) {
-        return fof(
-            points, arguments.linking_length,
-            {.box = run.box.box, .engine = arguments.engine, .execution = execution, .phase_space = phase_space});
-    }
-    const SpanningTree tree = spanning_tree(points, tree_options(run.box.box, phase_space, arguments, execution));
-    run.clock.add(tree.stages);
-    return fof(tree, arguments.linking_length, cpu(execution.threads, execution.progress));
-}
-
-/// Refuses engines and devices that could group no points at all. Neither length matters to that.
-void refuse_early(const FofArguments& arguments, FofRun& run) {
-    run.try_out([&](const PointsView& none, const Execution& execution) {
-        FofOptions options{.engine = arguments.engine, .execution = execution};
-        if (arguments.psi) {
-            options.phase_space = PhaseSpace{none, VelocityLength::absolute(1)};
-        }
-        if (arguments.by_spanning_tree) {
-            (void)spanning_tree(none, tree_options({}, options.phase_space, arguments, execution));
-        } else {
-            (void)fof(none, LinkingLength::absolute(1), options);
-        }
-    });
-}
-
-void find_groups(const FofArguments& arguments, FofRun& run, const Execution& execution) {
-    const Execution over_ranks = execution_over(run.ranks(), execution, arguments.rebalance);
-    run.in_context([&] { run.groups = groups_of(arguments, run, over_ranks); });
-    run.add_traffic(run.groups.distribution);
-    run.box.box = run.groups.box;
-    run.clock.add(run.groups.stages);
 }
 
 void execute(FofArguments& arguments, const Invocation& invocation) {

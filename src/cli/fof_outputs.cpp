@@ -23,30 +23,6 @@ namespace kith::cli {
 
 namespace {
 
-io::Provenance provenance(const FofArguments& arguments, const FofRun& run, const Invocation& invocation) {
-    std::map<std::string, std::string> parameters{{"linking_length", linking_length_of(run)},
-                                                  {"min_members", fmt::format("{}", arguments.min_members)}};
-    if (arguments.linking_length.is_relative()) {
-        parameters["b"] = fmt::format("{}", arguments.linking_length.value());
-        parameters["volume"] = fmt::format("{}", run.groups.volume);
-        parameters["volume_kind"] = name_of(run.groups.volume_kind);
-    }
-    if (arguments.min_overdensity) {
-        parameters["min_overdensity"] = fmt::format("{}", *arguments.min_overdensity);
-        if (arguments.omega_sim != 1) {
-            parameters["omega_sim"] = fmt::format("{}", arguments.omega_sim);
-        }
-    }
-    if (arguments.sample) {
-        parameters["sample"] = fmt::format("{}", run.rows_in_all());
-        parameters["seed"] = fmt::format("{}", arguments.seed);
-    }
-    if (arguments.psi) {
-        compared_velocities(arguments, run).add_to(parameters);
-    }
-    return run.provenance(invocation, std::move(parameters));
-}
-
 /// "comoving Mpc/h", as far as the file states its unit and that has such a name; else "".
 std::string unit_of_lengths(const io::SnapshotHeader& header) {
     const io::Scaling length = header.frame ? header.frame->length : io::Scaling{};
@@ -95,6 +71,50 @@ void write_map(const FofArguments& arguments, const FofRun& run, const io::Prove
 }
 
 } // namespace
+
+io::Provenance provenance(const FofArguments& arguments, const FofRun& run, const Invocation& invocation) {
+    std::map<std::string, std::string> parameters{{"linking_length", linking_length_of(run)},
+                                                  {"min_members", fmt::format("{}", arguments.min_members)}};
+    if (arguments.linking_length.is_relative()) {
+        parameters["b"] = fmt::format("{}", arguments.linking_length.value());
+        parameters["volume"] = fmt::format("{}", run.groups.volume);
+        parameters["volume_kind"] = name_of(run.groups.volume_kind);
+    }
+    if (arguments.min_overdensity) {
+        parameters["min_overdensity"] = fmt::format("{}", *arguments.min_overdensity);
+        if (arguments.omega_sim != 1) {
+            parameters["omega_sim"] = fmt::format("{}", arguments.omega_sim);
+        }
+    }
+    if (arguments.sample) {
+        parameters["sample"] = fmt::format("{}", run.rows_in_all());
+        parameters["seed"] = fmt::format("{}", arguments.seed);
+    }
+    if (arguments.psi) {
+        compared_velocities(arguments, run).add_to(parameters);
+    }
+    return run.provenance(invocation, std::move(parameters));
+}
+
+void require_types_for_sorting(const FofArguments& arguments) {
+    if (arguments.sorted_snapshot.empty()) {
+        return;
+    }
+    const io::SnapshotHeader header = io::read_header(arguments.snapshot, arguments.columns);
+    if (!header.has_types) {
+        throw UsageError(
+            fmt::format("--sorted-snapshot is '{}', but '{}' is an array or a table without particle types, "
+                        "and no snapshot to sort; leave --sorted-snapshot out (the catalog lists the rows "
+                        "of each group in /Members/Index)",
+                        arguments.sorted_snapshot, arguments.snapshot));
+    }
+    const std::string extension = std::filesystem::path(arguments.sorted_snapshot).extension().string();
+    if ((extension == ".std" || extension == ".tipsy") && !header.format.starts_with("Tipsy (")) {
+        throw UsageError(fmt::format("--sorted-snapshot is '{}', a name of binary Tipsy, but '{}' is {}; give a name "
+                                     "that ends in .hdf5",
+                                     arguments.sorted_snapshot, arguments.snapshot, header.format));
+    }
+}
 
 void plan_outputs(OutputFiles& outputs, const FofArguments& arguments) {
     const std::string extension = std::filesystem::path(arguments.output).extension().string();

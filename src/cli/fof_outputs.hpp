@@ -8,7 +8,13 @@
 
 namespace kith::cli {
 
+/// How the groups of a run were found.
+[[nodiscard]] io::Provenance provenance(const FofArguments& arguments, const FofRun& run, const Invocation& invocation);
+
 void plan_outputs(OutputFiles& outputs, const FofArguments& arguments);
+
+/// Throws UsageError if a sorted snapshot is asked for and the input has no particle types, or another format.
+void require_types_for_sorting(const FofArguments& arguments);
 
 /// The points of the picture, if it was asked for. Collective.
 void project_points(const FofArguments& arguments, FofRun& run);

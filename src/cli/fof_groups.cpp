@@ -1,0 +1,61 @@
+#include "cli/fof_groups.hpp"
+
+#include "cli/phase_space.hpp"
+
+#include <kith/kith.hpp>
+
+#include <optional>
+
+namespace kith::cli {
+
+namespace {
+
+SpanningTreeOptions tree_options(const Box& box, const std::optional<PhaseSpace>& phase_space,
+                                 const FofArguments& arguments, const Execution& execution) {
+    SpanningTreeOptions options{.box = box, .execution = execution};
+    if (phase_space) {
+        options.phase_space = PhaseSpaceAt{*phase_space, arguments.linking_length};
+    }
+    return options;
+}
+
+/// The groups, by the engine that was asked for.
+FofResult groups_of(const FofArguments& arguments, FofRun& run, const Execution& execution) {
+    const PointsView points = run.points();
+    const std::optional<PhaseSpace> phase_space = phase_space_of(arguments.psi, run.snapshot, arguments.snapshot);
+    if (!arguments.by_spanning_tree) {
+        return fof(
+            points, arguments.linking_length,
+            {.box = run.box.box, .engine = arguments.engine, .execution = execution, .phase_space = phase_space});
+    }
+    const SpanningTree tree = spanning_tree(points, tree_options(run.box.box, phase_space, arguments, execution));
+    run.clock.add(tree.stages);
+    return fof(tree, arguments.linking_length, cpu(execution.threads, execution.progress));
+}
+
+} // namespace
+
+// Neither length matters to that.
+void refuse_early(const FofArguments& arguments, FofRun& run) {
+    run.try_out([&](const PointsView& none, const Execution& execution) {
+        FofOptions options{.engine = arguments.engine, .execution = execution};
+        if (arguments.psi) {
+            options.phase_space = PhaseSpace{none, VelocityLength::absolute(1)};
+        }
+        if (arguments.by_spanning_tree) {
+            (void)spanning_tree(none, tree_options({}, options.phase_space, arguments, execution));
+        } else {
+            (void)fof(none, LinkingLength::absolute(1), options);
+        }
+    });
+}
+
+void find_groups(const FofArguments& arguments, FofRun& run, const Execution& execution) {
+    const Execution over_ranks = execution_over(run.ranks(), execution, arguments.rebalance);
+    run.in_context([&] { run.groups = groups_of(arguments, run, over_ranks); });
+    run.add_traffic(run.groups.distribution);
+    run.box.box = run.groups.box;
+    run.clock.add(run.groups.stages);
+}
+
+} // namespace kith::cli
