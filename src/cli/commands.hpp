@@ -18,6 +18,7 @@ struct Command {
 [[nodiscard]] Command knn_command(const Parser& program);
 [[nodiscard]] Command radius_command(const Parser& program);
 [[nodiscard]] Command fof_command(const Parser& program);
+[[nodiscard]] Command halos_command(const Parser& program);
 [[nodiscard]] Command dbscan_command(const Parser& program);
 [[nodiscard]] Command mst_command(const Parser& program);
 [[nodiscard]] Command hierarchy_command(const Parser& program);

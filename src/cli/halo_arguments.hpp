@@ -1,0 +1,41 @@
+// What kith halos is asked for, and what its options and the snapshot make of gravity.
+#pragma once
+
+#include "cli/fof_run.hpp"
+
+#include <kith/halos.hpp>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace kith::cli {
+
+struct HaloArguments : FofArguments {
+    std::optional<bool> unbind;
+    std::optional<std::vector<Overdensity>> overdensities;
+    bool outermost = false;
+    bool bound_only = false;
+    std::optional<Softening> softening;
+    std::optional<double> gravity;
+    std::optional<double> hubble;
+    std::optional<double> omega_matter;
+};
+
+/// Adds the options about gravity; the arguments must outlive the command.
+void add_gravity_options(const Parser& command, HaloArguments& arguments);
+
+/// The options of the call, as far as they are known; what they leave out, for the file and the warnings.
+struct Gravity {
+    HaloOptions options;
+    double velocity_factor = 1; ///< of stored velocities, to be peculiar
+    bool is_known = true;       ///< G
+    std::string softening_from; ///< "--softening", "the file", "1/30 of the mean separation"
+};
+
+/// From the options and the header. Adds warnings that name what is left out, and what to pass for it. Throws UsageError
+/// where unbinding was asked for and cannot be done.
+[[nodiscard]] Gravity gravity_of(const HaloArguments& arguments, const io::Snapshot& snapshot,
+                                 std::vector<std::string>& warnings);
+
+} // namespace kith::cli

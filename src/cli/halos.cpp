@@ -1,0 +1,217 @@
+// kith halos: bound halos of the friends-of-friends groups of a snapshot, in the files of Gadget-4 and AREPO.
+#include "cli/commands.hpp"
+#include "cli/fof_catalog.hpp"
+#include "cli/fof_groups.hpp"
+#include "cli/fof_outputs.hpp"
+#include "cli/fof_report.hpp"
+#include "cli/halo_arguments.hpp"
+#include "cli/linking.hpp"
+#include "cli/usage_error.hpp"
+
+#include <kith/halo_file.hpp>
+#include <kith/io.hpp>
+#include <kith/kith.hpp>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <numeric>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace kith::cli {
+
+namespace {
+
+struct HaloRun : FofRun {
+    using FofRun::FofRun;
+    Gravity gravity;
+    Halos halos;
+};
+
+void require_three_axes(const HaloArguments& arguments) {
+    const int dimension = io::read_header(arguments.snapshot, arguments.columns).dimension;
+    if (dimension != 3) {
+        throw UsageError(
+            fmt::format("'{}' has points in {} dimensions, but halos have 3; kith fof groups points of any",
+                        arguments.snapshot, dimension));
+    }
+}
+
+void plan_files(const HaloArguments& arguments, OutputFiles& outputs) {
+    outputs.plan("-o", arguments.output, {".hdf5", ".h5"});
+    outputs.plan("--sorted-snapshot", arguments.sorted_snapshot, {".hdf5", ".h5", ".std", ".tipsy"});
+}
+
+/// Velocities times a factor.
+io::RealArray scaled(io::RealArray velocities, double factor) {
+    std::visit(
+        [factor](auto& values) {
+            for (auto& value : values) {
+                value = static_cast<std::decay_t<decltype(value)>>(factor * static_cast<double>(value));
+            }
+        },
+        velocities.values);
+    return velocities;
+}
+
+void find_halos(const HaloArguments& arguments, HaloRun& run, const Execution& execution) {
+    run.gravity = gravity_of(arguments, run.snapshot, run.warnings);
+    run.gravity.options.execution = cpu(execution.threads, execution.progress);
+    Particles particles = particles_of(run.snapshot);
+    io::RealArray peculiar;
+    if (run.gravity.options.unbind && run.gravity.velocity_factor != 1) {
+        peculiar = scaled(*run.snapshot.velocities, run.gravity.velocity_factor);
+        particles.velocities = peculiar.view();
+    }
+    run.in_context([&] { run.halos = halos(run.groups, particles, run.gravity.options); });
+    run.clock.add(run.halos.stages);
+    io::order_members(run.catalog, run.halos, run.snapshot);
+}
+
+std::string kernel_name(SofteningKernel kernel) {
+    return kernel == SofteningKernel::spline ? "spline" : "plummer";
+}
+
+std::vector<std::string> names_of_spheres(const HaloOptions& options) {
+    std::vector<std::string> names;
+    std::transform(options.overdensities.begin(), options.overdensities.end(), std::back_inserter(names),
+                   io::short_name);
+    return names;
+}
+
+io::Provenance provenance_of(const HaloArguments& arguments, const HaloRun& run, const Invocation& invocation) {
+    io::Provenance made_by = provenance(arguments, run, invocation);
+    const HaloOptions& options = run.halos.options;
+    auto& parameters = made_by.parameters;
+    parameters["unbind"] = options.unbind ? "yes" : "no";
+    parameters["overdensities"] = fmt::format("{}", fmt::join(names_of_spheres(options), ","));
+    parameters["crossing"] = options.outermost ? "outermost" : "first";
+    parameters["spheres_of"] = options.bound_only ? "bound members" : "all particles";
+    parameters["softening"] = fmt::format("{}", options.softening->length);
+    parameters["softening_kernel"] = kernel_name(options.softening->kernel);
+    parameters["least_radius"] = fmt::format("{}", options.least_radius.value_or(0));
+    if (run.gravity.is_known) {
+        parameters["G"] = fmt::format("{}", options.universe.gravity);
+    }
+    parameters["H"] = fmt::format("{}", options.universe.hubble);
+    parameters["omega_matter"] = fmt::format("{}", options.universe.omega_matter);
+    return made_by;
+}
+
+void write_files(const HaloArguments& arguments, HaloRun& run, const Invocation& invocation, const Progress& progress) {
+    run.bar.announce("writing");
+    run.clock.time("write", [&] {
+        const io::Provenance made_by = provenance_of(arguments, run, invocation);
+        const std::string beside = std::filesystem::path(arguments.sorted_snapshot).filename().string();
+        io::write_halos_hdf5(run.outputs.staged(arguments.output), run.halos, run.catalog, run.snapshot, made_by,
+                             {beside, run.gravity.is_known});
+        if (!arguments.sorted_snapshot.empty()) {
+            const std::vector<std::string> left_out = io::write_sorted_snapshot(
+                run.outputs.staged(arguments.sorted_snapshot), run.catalog, run.snapshot, made_by, progress);
+            run.warnings.insert(run.warnings.end(), left_out.begin(), left_out.end());
+        }
+    });
+}
+
+std::int64_t bound_in(const Halos& halos) {
+    return std::accumulate(halos.count.begin(), halos.count.end(), std::int64_t{0});
+}
+
+Json json_of(const HaloArguments& arguments, const HaloRun& run) {
+    Json json = json_of(static_cast<const FofArguments&>(arguments), run);
+    const HaloOptions& options = run.halos.options;
+    json["halos"] = run.halos.halos;
+    json["bound"] = bound_in(run.halos);
+    json["unbind"] = options.unbind;
+    json["overdensities"] = names_of_spheres(options);
+    json["softening"] = options.softening->length;
+    json["softening_kernel"] = kernel_name(options.softening->kernel);
+    json["softening_from"] = run.gravity.softening_from;
+    json["G"] = run.gravity.is_known ? Json(options.universe.gravity) : Json(nullptr);
+    json["H"] = options.universe.hubble;
+    json["omega_matter"] = options.universe.omega_matter;
+    return json;
+}
+
+void print_halos(const HaloArguments& arguments, const HaloRun& run) {
+    print_groups(arguments, run);
+    const HaloOptions& options = run.halos.options;
+    print_line("gravity",
+               fmt::format("{}, H = {:.6g}, Omega_m = {:.6g}, a = {:.6g}",
+                           run.gravity.is_known ? fmt::format("G = {:.6g}", options.universe.gravity) : "G unknown",
+                           options.universe.hubble, options.universe.omega_matter, options.universe.scale_factor));
+    print_line("", fmt::format("softening {:.6g} ({}), from {}", options.softening->length,
+                               kernel_name(options.softening->kernel), run.gravity.softening_from));
+    const std::int64_t bound = bound_in(run.halos);
+    print_line("halos", options.unbind ? fmt::format("{} of {} or more bound members ({} of the {} members of groups)",
+                                                     format_count(run.halos.halos), format_count(arguments.min_members),
+                                                     format_count(bound), format_count(std::ssize(run.halos.members)))
+                                       : fmt::format("{}, each a whole group", format_count(run.halos.halos)));
+}
+
+void execute(HaloArguments& arguments, const Invocation& invocation) {
+    find_snapshot(arguments, invocation, R"(kith halos "$file" -o "${file%.*}_halos.hdf5")");
+    HaloRun run(arguments, {"read", "order", "tree", "link", "catalog", "unbind", "spheres", "write"},
+                invocation.ranks);
+    plan_files(arguments, run.outputs);
+    refuse_early(arguments, run);
+    require_types_for_sorting(arguments);
+    require_three_axes(arguments);
+    run.read({.types = arguments.types, .columns = arguments.columns});
+    if (arguments.min_overdensity) {
+        arguments.linking_length =
+            LinkingLength::overdensity(*arguments.min_overdensity, run.positions().columns, arguments.omega_sim);
+    }
+    run.resolve_box(arguments.box);
+    add_mass_warning(run.warnings, arguments.linking_length.is_relative(), run.overview());
+
+    const Execution execution = run.execution();
+    find_groups(arguments, run, execution);
+    describe_groups(arguments, run, execution);
+    find_halos(arguments, run, execution);
+    run.write([&] { write_files(arguments, run, invocation, execution.progress); });
+    run.report(json_of(arguments, run), [&] { print_halos(arguments, run); });
+}
+
+} // namespace
+
+Command halos_command(const Parser& program) {
+    const auto arguments = std::make_shared<HaloArguments>();
+    const Parser command = program.command("halos", "Find the bound halos of friends-of-friends groups");
+    add_snapshot_argument(command, "SNAPSHOT", arguments->files);
+    command.file("-o,--output", "Catalog of groups and halos to write, .hdf5 or .h5", arguments->output).required();
+    add_linking_options(command, *arguments);
+    add_gravity_options(command, *arguments);
+    add_min_members_option(command, arguments->min_members);
+    add_types_option(command, arguments->types);
+    add_columns_option(command, arguments->columns);
+    add_box_option(command, arguments->box);
+    command.file("--sorted-snapshot",
+                 "Also write the whole snapshot in the order of groups, .hdf5: in each type first the members of group "
+                 "0, the bound ones by energy before the others, then those of group 1 ..., then all other particles",
+                 arguments->sorted_snapshot);
+    add_execution_options(command, arguments->common);
+    command.footer("A halo is what is bound of its group by gravity, as SUBFIND finds it; its center is the member of "
+                   "lowest potential.\n"
+                   "The file has the names of Gadget-4 and AREPO: /Group has GroupPos (that center), GroupCM and the\n"
+                   "spherical overdensities about GroupPos (Group_M_Crit200, Group_R_Crit200, ...), /Subhalo one row\n"
+                   "per halo. Every dataset states its unit.\n\n" +
+                   std::string(input_formats) +
+                   "\n\n"
+                   "Examples:\n"
+                   "  kith halos snapshot.hdf5 -o halos.hdf5\n"
+                   "  kith halos snapshot_007.hdf5 -o out/fof_subhalo_tab_007.hdf5 --sorted-snapshot "
+                   "out/snapshot_007.hdf5\n"
+                   "  kith halos snapshot.dat --G 43009.2 --hubble 0.1 -o halos.hdf5\n"
+                   "  kith halos snapshot.hdf5 --unbind no --overdensities 200c,vir -o halos.hdf5");
+    return {command, [arguments](const Invocation& invocation) { execute(*arguments, invocation); }, false};
+}
+
+} // namespace kith::cli
