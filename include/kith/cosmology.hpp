@@ -1,8 +1,8 @@
 // Gravity, the state of a universe, and the densities that define spheres: the only place of their constants.
 //
 // Sources: IAU 2015 resolution B3 (the mass parameter of the sun), IAU 2012 resolution B2 (the astronomical unit), IAU
-// 2015 resolution B2 (the parsec, 648000/pi of them); CODATA 2018 (G, for units in grams); Bryan, Norman (1998), ApJ 495, 80, equation 6, for virialized
-// spheres in a flat universe.
+// 2015 resolution B2 (the parsec, 648000/pi of them); CODATA 2018 (G, for units in grams); Bryan, Norman (1998), ApJ
+// 495, 80, equation 6, for virialized spheres in a flat universe.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,6 @@
 // Universe of a snapshot. With U_L, U_M and U_V the units of length, mass and velocity, G = G_cgs U_M/(U_L U_V^2) and
-// H = H_cgs U_L/U_V suit lengths that are multiplied by a^p, p their power of a. So that is the scale factor of the result.
+// H = H_cgs U_L/U_V suit lengths that are multiplied by a^p, p their power of a. So that is the scale factor of the
+// result.
 #include <kith/snapshot_universe.hpp>
 
 #include "io/frame.hpp"

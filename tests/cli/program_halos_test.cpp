@@ -24,8 +24,8 @@ constexpr double box = 10; // Mpc/h
 
 class ProgramHalos : public kith::test::ProgramTest {
 protected:
-    /// A ball of 200 particles across the edge of the box, colder than its escape velocity, three fast interlopers, and a
-    /// background of 27.
+    /// A ball of 200 particles across the edge of the box, colder than its escape velocity, three fast interlopers, and
+    /// a background of 27.
     void write_snapshot(double velocity_unit, bool velocities = true) const {
         std::mt19937_64 random(5);
         std::normal_distribution<double> normal;

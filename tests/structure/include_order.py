@@ -18,7 +18,8 @@ HEADERS = {"async": "groups", "box": "points", "catalog": "halos", "catalog_colu
            "kdtree_build": "engines", "kdtree_candidates": "engines", "kdtree_layout": "engines",
            "kdtree_arrange": "engines", "kdtree_order": "engines", "kdtree_split": "engines", "kdtree_search": "engines",
            "kdtree_view": "engines", "knn": "neighbors", "mpi": "distributed", "group_order": "halos", "halos": "halos",
-           "group_sizes": "groups", "index_array": "support", "neighbor_row": "neighbors", "points": "points",
+           "halo_file": "io", "snapshot_universe": "io", "group_sizes": "groups",
+           "index_array": "support", "neighbor_row": "neighbors", "points": "points",
            "progress": "support", "radius": "neighbors", "spanning_tree": "mst", "tree": "tree", "types": "support",
            "version": "support"}
 EVERYTHING = "kith"  # <kith/kith.hpp> includes all others: for users and the program
