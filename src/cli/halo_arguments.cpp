@@ -188,7 +188,10 @@ Gravity gravity_of(const HaloArguments& arguments, const io::Snapshot& snapshot,
         warnings.push_back(fmt::format("SubhaloVmax is left out: {}; pass --G", no_gravity));
     }
     if (!gravity.is_known) {
-        keep_known_spheres(options, fmt::format("{}; pass --G", no_gravity), false, warnings);
+        const bool expands = arguments.hubble || stated.no_hubble.empty();
+        keep_known_spheres(options,
+                           fmt::format("{}; pass --G{}", no_gravity, expands ? "" : ", --hubble and --omega-matter"),
+                           false, warnings);
     } else if (!arguments.hubble && !stated.no_hubble.empty()) {
         keep_known_spheres(options, fmt::format("the file does not state {}; pass --hubble", stated.no_hubble), false,
                            warnings);
