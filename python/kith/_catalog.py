@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy
 
-from kith import _arrays, _catalog_rows, _core, _frames, _units
+from kith import _arrays, _catalog_rows, _column_tables, _core, _frames, _units
 from kith._catalog_rows import Group
 from kith._snapshot import Snapshot
 
@@ -303,28 +303,17 @@ class Catalog:
 
     def to_structured(self) -> numpy.ndarray:
         """A NumPy structured array with the columns as fields: plain numbers, in `units`."""
-        table = numpy.empty(len(self), dtype=[(name, self[name].dtype, self[name].shape[1:]) for name in self.columns])
-        for name in self.columns:
-            table[name] = self._numbers(name)
-        return table
+        return _column_tables.structured({name: self._numbers(name) for name in self.columns})
 
     def to_pandas(self) -> Any:
         """A pandas.DataFrame; columns of several numbers become several columns: center_x, center_y, ...
 
         Plain numbers, in `units`.
         """
-        import pandas
         axes = "xyz" if self._core.dimension <= 3 else range(self._core.dimension)
-        table = {}
-        for name in self.columns:
-            column = self._numbers(name)
-            if column.ndim == 1:
-                table[name] = column
-            else:
-                for place, suffix in enumerate(range(column.shape[1]) if _COLUMNS[name].is_by_type else axes):
-                    if place < column.shape[1]:
-                        table[f"{name}_{suffix}"] = column[:, place]
-        return pandas.DataFrame(table)
+        return _column_tables.data_frame(
+            {name: self._numbers(name) for name in self.columns},
+            {name: range(7) if column.is_by_type else axes for name, column in _COLUMNS.items()})
 
     def to_astropy(self) -> Any:
         """An astropy.table.Table, whose columns keep their units.
@@ -338,23 +327,12 @@ class Catalog:
                       meta={name: value for name, value in known.items() if value is not None})
         for name in self.columns:
             if table[name].unit is None:
-                table[name].unit = self._physical_unit(_COLUMNS[name].kind)
+                kind = _COLUMNS[name].kind
+                a_power = -1 if kind == "velocity" else None  # a times peculiar
+                table[name].unit = _frames.physical_unit(self._frame, kind, self.parameters.get("HubbleParam"), a_power)
         return table
 
-    def _physical_unit(self, kind):
-        if self._frame is None or kind not in _CGS:
-            return None
-        a_power, h_power, to_cgs = self._frame[kind]
-        if kind == "velocity":
-            a_power = -1  # a times peculiar
-        h = self.parameters.get("HubbleParam")
-        if to_cgs is None or (a_power != 0 and self._frame["scale_factor"] != 1) or (h_power != 0 and h is None):
-            return None
-        from astropy.units import Unit
-        return Unit(f"{to_cgs * (h**h_power if h_power else 1):.10g} {_CGS[kind]}")
 
-
-_CGS = {"length": "cm", "mass": "g", "velocity": "cm / s"}
 _NUMBERS = frozenset({"b", "linking_length", "mean_separation", "min_members", "min_overdensity", "omega_sim", "psi",
                       "psi_as_stored", "psi_sigma", "sample", "seed", "velocity_scale", "volume"})
 

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 SOLAR_MASS = 1.98848e33  # g
 MEGAPARSEC = 3.0856776e24  # cm
+_CGS = {"length": "cm", "mass": "g", "velocity": "cm / s"}
 _LENGTHS = {"Gpc": 1e3, "Mpc": 1.0, "kpc": 1e-3, "pc": 1e-6}
 _DIGITS = 2e-3  # relative; in which codes differ about the sun and the parsec
 
@@ -113,6 +114,19 @@ def mass_unit(frame, h):
     if abs(size / 10.0**power - 1) < _DIGITS:
         size = 10.0**power
     return Unit(size * scale, (f"{size:.6g} Msun" if size != 1 else "Msun") + _per_h(h_power), h_power)
+
+
+def physical_unit(frame, kind, h, a_power=None):
+    """The unit of astropy that makes numbers physical; None if it is not known, or if a power of the scale factor, the
+    frame's or the one given, has to be applied to them first."""
+    if frame is None or kind not in _CGS:
+        return None
+    own_power, h_power, to_cgs = frame[kind]
+    a_power = own_power if a_power is None else a_power
+    if to_cgs is None or (a_power != 0 and frame["scale_factor"] != 1) or (h_power != 0 and h is None):
+        return None
+    from astropy.units import Unit
+    return Unit(f"{to_cgs * (h**h_power if h_power else 1):.10g} {_CGS[kind]}")
 
 
 def _known(frame, kind, h):
