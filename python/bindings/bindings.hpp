@@ -13,6 +13,7 @@ void bind_search(nb::module_& module);      ///< trees and nearest neighbors
 void bind_radius(nb::module_& module);      ///< neighbors within a radius
 void bind_groups(nb::module_& module);      ///< groups and their catalog
 void bind_group_order(nb::module_& module); ///< arrays in the order of groups
+void bind_halos(nb::module_& module);       ///< bound halos of groups
 void bind_dbscan(nb::module_& module);      ///< clusters
 void bind_mst(nb::module_& module);         ///< the minimum spanning tree
 void bind_hierarchy(nb::module_& module);   ///< the hierarchy of groups

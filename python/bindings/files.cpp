@@ -267,12 +267,15 @@ void bind_files(nb::module_& module) {
         "and,\n"
         "for each `length`, `mass` and `velocity`, a tuple of the powers of a and of h and of the factor to cgs units "
         "(or\n"
-        "None) that make it physical; velocities become peculiar velocities.")
+        "None) that make it physical; velocities become peculiar velocities.\n"
+        "`softening` is the gravitational softening of types 0 to 6 at this time, Plummer equivalent, in the units of\n"
+        "the positions; 0 where the file does not state it.")
         .def("__repr__", [](const SnapshotHeader& header) { return text_of(describe(header)); })
         .def_prop_ro("frame", frame_of)
         .def_prop_ro("format", [](const SnapshotHeader& header) { return text_of(header.format); })
         .def_ro("counts", &SnapshotHeader::counts)
         .def_ro("has_types", &SnapshotHeader::has_types)
+        .def_ro("softening", &SnapshotHeader::softening)
         .def_ro("dimension", &SnapshotHeader::dimension)
         .def_prop_ro("is_float64", [](const SnapshotHeader& header) { return header.dtype == DType::float64; })
         .def_ro("box_size", &SnapshotHeader::box_size)

@@ -65,6 +65,7 @@ NB_MODULE(_core, module) {
     bind_mst(module);
     bind_groups(module);
     bind_group_order(module);
+    bind_halos(module);
     bind_dbscan(module);
     bind_hierarchy(module);
     bind_kdtree(module);

@@ -212,8 +212,8 @@ def test_documentation_examples(tmp_path, monkeypatch):
     import kith.spatial
     monkeypatch.chdir(tmp_path)  # one writes a file
     datasets = [getattr(kith.datasets, name) for name in ("clumps", "cosmic", "cosmology", "plain")]
-    for module in (kith, kith._knn, kith._radius, kith._tree, kith._fof, kith._dbscan, kith._spanning_tree, kith._hierarchy,
-                   kith._files, kith.spatial, kith.mass_function, kith.datasets, *datasets):
+    for module in (kith, kith._knn, kith._radius, kith._tree, kith._fof, kith._halos, kith._dbscan, kith._spanning_tree,
+                   kith._hierarchy, kith._files, kith.spatial, kith.mass_function, kith.datasets, *datasets):
         if module in (kith._fof, kith.datasets.clumps) and 6 not in DIMENSIONS:  # they show phase space
             continue
         failed, tried = doctest.testmod(module, optionflags=doctest.ELLIPSIS)

@@ -16,6 +16,7 @@ from built import DIMENSIONS
 
 POINTS = numpy.random.default_rng(3).random((60, 3))
 LABELS, GROUPS = kith.fof(POINTS, 0.3, min_members=2, return_catalog=True)
+HALOS = kith.halos(POINTS, 0.3, unbind=False, min_members=2, G=1.0, overdensities=())
 TREE = kith.Tree(POINTS)
 HIERARCHY = kith.hierarchy(POINTS)
 LADDER = HIERARCHY.ladder([0.1])
@@ -85,6 +86,13 @@ FUNCTIONS = {
     "fof": (kith.fof, {"points": POINTS, "linking_length": 0.1, "return_catalog": True},
             {"points": [*ARRAYS, None, [1.0, 2.0]], "box": BOXES, "comm": COMMUNICATORS, "return_catalog": FLAGS, "b": NUMBERS, "psi": NUMBERS,
              "psi_sigma": NUMBERS, "engine": ENGINES, **LINKING, **PARTICLES, **CALL}),
+    "kith.halos": (kith.halos, {"points": POINTS, "linking_length": 0.3, "velocities": POINTS, "min_members": 2, "G": 1.0}, {
+        "points": [*ARRAYS, None, [1.0, 2.0], TREE], "box": BOXES, "comm": COMMUNICATORS, "b": NUMBERS,
+        "labels": ["a", 5, {}, STRANGE, [[1], [2]], POINTS[:, 0], LABELS[:5], LABELS - 2], "unbind": FLAGS,
+        "softening": [*NUMBERS, 0, ("cubic", 1.0), ("spline", "a")], "outermost": FLAGS, "bound_only": FLAGS,
+        "overdensities": [5, None, STRANGE, [200], ["200"], "c200", ["0c"]], "least_radius": [*NUMBERS, -1],
+        "G": [*NUMBERS, 0], "scale_factor": [*NUMBERS, 0], "hubble": [*NUMBERS, -1], "omega_matter": [*NUMBERS, -1],
+        "velocities": PARTICLES["velocities"], "masses": PARTICLES["masses"], **LINKING, **ALONE}),
     "hierarchy": (kith.hierarchy, IN_PHASE_SPACE, {"points": [*ARRAYS, None, [1.0, 2.0]], "box": BOXES, "comm": COMMUNICATORS, **PHASE_SPACE,
                                                    **ALONE}),
     "Hierarchy.cut": (HIERARCHY.cut, {"linking_length": 0.1}, {**LINKING, "b": NUMBERS, **ALONE}),
@@ -119,6 +127,8 @@ FUNCTIONS = {
     "Tree.dbscan": (TREE.dbscan, {"eps": 0.1}, DENSITY),
     "Box": (kith.Box, {"period": 1.0}, {"period": ["a", {}, STRANGE, -1, [], [1.0] * 9, ["a"]],
                                         "origin": ["a", {}, STRANGE, [], ["a", "b"], numpy.inf]}),
+    "Halos.members_of": (HALOS.members_of, {"halo": 0}, {"halo": WHOLE}),
+    "Halos.unbound_members_of": (HALOS.unbound_members_of, {"halo": 0}, {"halo": WHOLE}),
     "members_of": (GROUPS.members_of, {"group": 0}, {"group": WHOLE, "snapshot": ["a", POINTS, STRANGE]}),
     "read": (kith.read, {"path": "points.npy"}, {"path": PATHS, "types": ["gas", 2.5, 9, [1.5], {}, STRANGE],
                                                  "velocities": FLAGS, "masses": FLAGS, "ids": FLAGS, "columns": COLUMNS, "sample": [*OPTIONAL_WHOLE, 0],
@@ -233,7 +243,7 @@ def wrong_calls(table):
         for argument, values in wrongs.items():
             for value in values:
                 arguments = {**right, argument: value}
-                if argument == "b":
+                if argument in ("b", "labels"):
                     arguments.pop("linking_length", None)
                 yield name, function, argument, value, arguments
 

@@ -1,0 +1,226 @@
+// Bound halos of groups, which are found first or given by labels.
+#include "arrays.hpp"
+#include "bindings.hpp"
+#include "call.hpp"
+#include "numbers.hpp"
+#include "phase_space.hpp"
+
+#include <kith/cosmology.hpp>
+#include <kith/error.hpp>
+#include <kith/fof.hpp>
+#include <kith/halos.hpp>
+#include <kith/io.hpp>
+#include <kith/snapshot_universe.hpp>
+
+#include <nanobind/stl/map.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <iterator>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+namespace kith::python {
+
+namespace {
+
+constexpr const char* this_call = "halos are found";
+constexpr std::array<std::string_view, 2> kernels = {"spline", "plummer"}; // in the order of SofteningKernel
+constexpr std::array<std::string_view, 3> references = {"critical", "matter", "bryan_norman"}; // of DensityReference
+
+/// The groups that labels say. Throws invalid_argument unless groups are numbered by decreasing size, without gaps.
+FofSummary groups_of(std::span<const std::int32_t> labels, const Box& box) {
+    std::vector<std::int64_t> sizes;
+    for (const std::int32_t label : labels) {
+        if (label >= std::ssize(labels)) {
+            throw Error(ErrorKind::invalid_argument, "labels has the label " + std::to_string(label) + " among " +
+                                                         std::to_string(labels.size()) + " points");
+        }
+        if (label >= std::ssize(sizes)) {
+            sizes.resize(static_cast<std::size_t>(label) + 1);
+        }
+        if (label >= 0) {
+            ++sizes[label];
+        }
+    }
+    std::vector<GroupsOfSize> runs;
+    for (std::size_t group = 0; group < sizes.size(); ++group) {
+        const std::int64_t size = sizes[group];
+        if (size == 0 || (!runs.empty() && size > runs.back().size)) {
+            throw Error(ErrorKind::invalid_argument,
+                        "labels has " + std::to_string(size) + " points of group " + std::to_string(group) +
+                            (size == 0 ? "" : ", more than of the group before it") +
+                            "; groups must be numbered by decreasing size, as kith.fof numbers them");
+        }
+        if (runs.empty() || runs.back().size != size) {
+            runs.push_back({size, 0});
+        }
+        ++runs.back().groups;
+    }
+    FofSummary summary;
+    summary.groups = std::ssize(sizes);
+    summary.sizes = GroupSizes(runs);
+    summary.box = box;
+    return summary;
+}
+
+/// G, scale factor, H and density parameter of matter.
+using UniverseArgument = std::tuple<double, double, double, double>;
+/// Name of the kernel, and length.
+using SofteningArgument = std::optional<std::pair<std::string, double>>;
+/// Names of references, and factors.
+using OverdensitiesArgument = std::vector<std::pair<std::string, double>>;
+
+HaloOptions options_of(const UniverseArgument& universe, const SofteningArgument& softening,
+                       const OverdensitiesArgument& overdensities) {
+    HaloOptions options;
+    std::tie(options.universe.gravity, options.universe.scale_factor, options.universe.hubble,
+             options.universe.omega_matter) = universe;
+    if (softening) {
+        options.softening = Softening{static_cast<SofteningKernel>(position_of(softening->first, "softening", kernels)),
+                                      softening->second};
+    }
+    options.overdensities.clear();
+    for (const auto& [reference, factor] : overdensities) {
+        options.overdensities.push_back(
+            {static_cast<DensityReference>(position_of(reference, "reference", references)), factor});
+    }
+    return options;
+}
+
+/// Finds groups at a length, whose labels it writes; without a length, those of the labels given.
+Halos find(const Call& call, const OutputArray& labels, const std::optional<LengthArgument>& length,
+           const std::optional<InputArray>& velocities, const std::optional<InputArray>& masses, double uniform_mass,
+           HaloOptions options) {
+    call.require_host(this_call);
+    Particles particles{.positions = call.points().points(), .uniform_mass = uniform_mass};
+    if (velocities) {
+        particles.velocities = points_of(*velocities, "velocities");
+        require_host(particles.velocities->device(), "velocities is", this_call);
+    }
+    if (masses) {
+        require_host(device_of(*masses), "masses is", this_call);
+        particles.masses = scalars_of(*masses, "masses");
+    }
+    const std::span<std::int32_t> where = labels_of(labels, call.device);
+    const std::int64_t count = call.points().count();
+    const FofSummary groups = length
+                                  ? answer(call, count, FofOptions{},
+                                           [&](const FofOptions& fof_options) {
+                                               return fof_into(where, call.points(), length_of(*length), fof_options);
+                                           })
+                                  : groups_of(where, call.box);
+    return answer(call, count, std::move(options),
+                  [&](const HaloOptions& halo_options) { return halos(where, groups, particles, halo_options); });
+}
+
+/// The inverse of SnapshotHeader.frame.
+io::Scaling scaling_of(const nb::dict& frame, const char* kind) {
+    const auto [a_power, h_power, to_cgs] = nb::cast<std::tuple<double, double, std::optional<double>>>(frame[kind]);
+    return {a_power, h_power, to_cgs};
+}
+
+/// Of a snapshot's header: G, scale factor, H and density parameter of matter; the factor from stored to peculiar
+/// velocities; and texts that say what the header lacks for G, H and the density parameter.
+nb::tuple universe_of(const std::optional<nb::dict>& frame, std::map<std::string, double> parameters) {
+    io::SnapshotHeader header;
+    header.parameters = std::move(parameters);
+    if (frame) {
+        header.frame = io::Frame{nb::cast<double>((*frame)["scale_factor"]), scaling_of(*frame, "length"),
+                                 scaling_of(*frame, "mass"), scaling_of(*frame, "velocity")};
+    }
+    const io::SnapshotUniverse found = io::universe_of(header);
+    const Universe& universe = found.universe;
+    return nb::make_tuple(
+        nb::make_tuple(universe.gravity, universe.scale_factor, universe.hubble, universe.omega_matter),
+        found.velocity_factor,
+        nb::make_tuple(text_of(found.no_gravity), text_of(found.no_hubble), text_of(found.no_omega_matter)));
+}
+
+/// A column of halos as an array that views it; of `width` numbers for each, or of one if that is 0.
+template <class T>
+void bind_column(nb::class_<Halos>& bound, const char* name, std::vector<T> Halos::*column, std::size_t width = 0) {
+    bound.def_prop_ro(name, [column, width](nb::handle self) {
+        return numpy_view(nb::cast<const Halos&>(self).*column, width, self);
+    });
+}
+
+/// Of each overdensity and halo; halos without any overdensity have no numbers.
+template <class T>
+void bind_spheres(nb::class_<Halos>& bound, const char* name, std::vector<T> Halos::*column) {
+    bound.def_prop_ro(name, [column](nb::handle self) {
+        const auto& found = nb::cast<const Halos&>(self);
+        return numpy_view(found.*column, std::max<std::size_t>(found.options.overdensities.size(), 1), self);
+    });
+}
+
+} // namespace
+
+void bind_halos(nb::module_& module) {
+    nb::class_<Halos> bound(module, "Halos");
+    bound.def_prop_ro("box", [](const Halos& found) { return found.box; })
+        .def_prop_ro("linking_length", [](const Halos& found) { return found.lengths.linking_length; })
+        .def_prop_ro("least_radius", [](const Halos& found) { return found.options.least_radius; })
+        .def_prop_ro("softening", [](const Halos& found) {
+            const Softening softening = found.options.softening.value_or(Softening());
+            return std::pair(std::string(kernels[static_cast<std::size_t>(softening.kernel)]), softening.length);
+        });
+    for (const auto& [name, column] :
+         {std::pair("group", &Halos::group), std::pair("parent", &Halos::parent), std::pair("offset", &Halos::offset),
+          std::pair("count", &Halos::count), std::pair("group_offset", &Halos::group_offset),
+          std::pair("first_of_group", &Halos::first_of_group)}) {
+        bind_column(bound, name, column);
+    }
+    bind_column(bound, "members", &Halos::members);
+    bind_column(bound, "center_row", &Halos::center_row);
+    for (const auto& [name, column] :
+         {std::pair("energies", &Halos::energies), std::pair("center_offset", &Halos::center_offset),
+          std::pair("mass", &Halos::mass), std::pair("group_mass", &Halos::group_mass),
+          std::pair("unbound_fraction", &Halos::unbound_fraction),
+          std::pair("half_mass_radius", &Halos::half_mass_radius), std::pair("max_velocity", &Halos::max_velocity),
+          std::pair("max_velocity_radius", &Halos::max_velocity_radius)}) {
+        bind_column(bound, name, column);
+    }
+    bind_column(bound, "center", &Halos::center, 3);
+    bind_column(bound, "center_of_mass", &Halos::center_of_mass, 3);
+    bind_column(bound, "is_wide", &Halos::is_wide);
+    bind_column(bound, "is_bridge", &Halos::is_bridge);
+    bind_spheres(bound, "sphere_mass", &Halos::sphere_mass);
+    bind_spheres(bound, "sphere_radius", &Halos::sphere_radius);
+
+    module.def(
+        "halos",
+        [](const Call& call, const OutputArray& labels, const std::optional<LengthArgument>& length,
+           const std::optional<InputArray>& velocities, const std::optional<InputArray>& masses, double uniform_mass,
+           const UniverseArgument& universe, const SofteningArgument& softening,
+           const OverdensitiesArgument& overdensities, bool unbind, std::int64_t min_members, bool outermost,
+           bool bound_only, std::optional<double> least_radius) {
+            HaloOptions options = options_of(universe, softening, overdensities);
+            options.unbind = unbind;
+            options.min_members = min_members;
+            options.outermost = outermost;
+            options.bound_only = bound_only;
+            options.least_radius = least_radius;
+            return find(call, labels, length, velocities, masses, uniform_mass, std::move(options));
+        },
+        nb::arg("call"), nb::arg("labels").noconvert(), nb::arg("length").none(), nb::arg("velocities").none(),
+        nb::arg("masses").none(), nb::arg("uniform_mass"), nb::arg("universe"), nb::arg("softening").none(),
+        nb::arg("overdensities"), nb::arg("unbind"), nb::arg("min_members"), nb::arg("outermost"),
+        nb::arg("bound_only"), nb::arg("least_radius").none());
+    module.def("universe_of", universe_of, nb::arg("frame").none(), nb::arg("parameters"));
+    module.def("gravity_in", &gravity_in, nb::arg("parsecs"), nb::arg("solar_masses"), nb::arg("km_per_second"));
+}
+
+} // namespace kith::python

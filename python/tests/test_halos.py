@@ -1,0 +1,248 @@
+"""Bound halos against plain sums over all particles; what is left out without units; arguments that are refused."""
+
+import copy
+import math
+import pickle
+import warnings
+
+import numpy
+import pytest
+
+import kith
+
+MOCK = kith.datasets.halos(8000, 30, seed=5)
+HALOS = kith.halos(MOCK)
+SPHERES = ("200m", "200c", "500c", "2500c", "vir")
+ARRAYS = {"box": MOCK.box, "velocities": MOCK.velocities, "masses": numpy.full(len(MOCK), MOCK.uniform_mass)}
+UNIVERSE = {"G": HALOS.G, "hubble": HALOS.hubble, "omega_matter": HALOS.omega_matter}
+
+
+def offsets_from(center, rows=slice(None)):
+    away = MOCK.positions[rows].astype(float) - center
+    return away - MOCK.box * numpy.round(away / MOCK.box)
+
+
+def enclosed(center, rows=slice(None)):
+    """Distances, ascending, and the mass within each."""
+    radii = numpy.sort(numpy.linalg.norm(offsets_from(center, rows), axis=1))
+    return radii, MOCK.uniform_mass * numpy.arange(1, len(radii) + 1)
+
+
+def first_crossing(center, density):
+    """The place of the first particle with less than that density within it, and the radius before it that has it."""
+    radii, masses = enclosed(center)
+    below = numpy.flatnonzero(masses < 4 / 3 * math.pi * density * radii**3)[0]
+    slope = (masses[below] - masses[below - 1]) / (radii[below] - radii[below - 1])
+    roots = numpy.roots([-4 / 3 * math.pi * density, 0, slope, masses[below - 1] - slope * radii[below - 1]])
+    inside = [root.real for root in roots if abs(root.imag) < 1e-9 and radii[below - 1] <= root.real <= radii[below]]
+    return below, max(inside)
+
+
+def densities():
+    critical = 3 * HALOS.hubble**2 / (8 * math.pi * HALOS.G)
+    x = HALOS.omega_matter - 1
+    return {**{f"{factor}c": factor * critical for factor in (200, 500, 2500)},
+            "200m": 200 * HALOS.omega_matter * critical, "vir": (18 * math.pi**2 + 82 * x - 39 * x * x) * critical}
+
+
+def energies_by_direct_sums(halo):
+    """Of the bound members of a halo, in the gravity of Gadget's spline."""
+    rows = HALOS.members_of(halo)
+    away = offsets_from(HALOS.center[halo], rows)
+    distances = numpy.linalg.norm(away[:, None] - away, axis=2)
+    reach = 2.8 * HALOS.softening[1]
+    u = distances / reach
+    with numpy.errstate(divide="ignore", invalid="ignore"):
+        kernel = numpy.select(
+            [u >= 1, u >= 0.5],
+            [1 / distances, (3.2 - 1 / (15 * u) - u**2 * (32 / 3 - u * (16 - u * (9.6 - u * 32 / 15)))) / reach],
+            (2.8 - u**2 * (16 / 3 - u**2 * (9.6 - u * 6.4))) / reach)
+    numpy.fill_diagonal(kernel, 0)
+    flow = MOCK.velocities[rows].astype(float) - MOCK.velocities[rows].mean(axis=0, dtype=float)
+    flow += HALOS.hubble * (away - away.mean(axis=0))
+    return -HALOS.G * MOCK.uniform_mass * kernel.sum(axis=1) + 0.5 * (flow**2).sum(axis=1)
+
+
+def test_definitions():
+    assert len(HALOS) > 10 and HALOS.columns[-10:] == tuple(letter + name for name in SPHERES for letter in "mr")
+    for halo in range(len(HALOS)):
+        center = HALOS.center[halo]
+        assert (center == MOCK.positions[HALOS.center_row[halo]]).all()
+        radii, masses = enclosed(center)
+        for name, density in densities().items():
+            below, radius = first_crossing(center, density)
+            assert HALOS["r" + name][halo] == pytest.approx(radius, rel=1e-6)
+            assert HALOS["m" + name][halo] == pytest.approx(4 / 3 * math.pi * density * radius**3, rel=1e-6)
+            if name == "200m":
+                squares = HALOS.G * masses[:below] / numpy.maximum(radii[:below], HALOS.least_radius)
+                assert HALOS.max_velocity[halo] == pytest.approx(math.sqrt(squares.max()), rel=1e-6)
+        rows = HALOS.members_of(halo)
+        assert HALOS.mass[halo] == pytest.approx(len(rows) * MOCK.uniform_mass)
+        own, share = enclosed(center, rows)
+        assert HALOS.half_mass_radius[halo] == pytest.approx(numpy.interp(share[-1] / 2, share, own), rel=1e-6)
+        of_mass = offsets_from(center, rows).mean(axis=0)
+        assert HALOS.center_offset[halo] == pytest.approx(numpy.linalg.norm(of_mass), rel=1e-6, abs=1e-9)
+
+
+def test_bound_members():
+    labels = kith.fof(MOCK)
+    assert (HALOS.labels == labels).all() and HALOS.unbind
+    for halo in range(len(HALOS)):
+        energies = HALOS.energies[HALOS.offset[halo]:][:HALOS.count[halo]]
+        assert (numpy.diff(energies) >= 0).all() and (energies <= 0).all()
+        numpy.testing.assert_allclose(energies, energies_by_direct_sums(halo), atol=3e-3 * abs(energies[0]))
+        group = numpy.concatenate([HALOS.members_of(halo), HALOS.unbound_members_of(halo)])
+        assert (numpy.sort(group) == numpy.flatnonzero(labels == HALOS.group[halo])).all()
+    assert (HALOS.count < numpy.bincount(labels)[HALOS.group]).any()
+    assert (HALOS.first_of_group[HALOS.group] == numpy.arange(len(HALOS))).all()
+
+
+def same(found, expected):
+    assert found.columns == expected.columns
+    for name in found.columns:
+        numpy.testing.assert_array_equal(found[name], expected[name])
+
+
+def test_arrays_and_labels():
+    same(kith.halos(MOCK.positions, b=0.2, **ARRAYS, **UNIVERSE, threads=1), HALOS)
+    labels = kith.fof(MOCK, min_members=20)
+    assert (labels == -1).any()
+    found = kith.halos(MOCK.positions, labels=labels, **ARRAYS, **UNIVERSE)
+    same(found, HALOS)
+    assert found.linking_length is None and HALOS.linking_length > 0
+    labels.flags.writeable = False
+    same(kith.halos(MOCK, labels=labels), HALOS)
+
+
+def test_options():
+    whole = kith.halos(MOCK.positions, b=0.2, box=MOCK.box, masses=ARRAYS["masses"], unbind=False, **UNIVERSE)
+    assert (whole.count == numpy.bincount(whole.labels)[whole.group]).all() and not whole.unbind
+    assert len(whole.unbound_members_of(0)) == 0 and "20 and more members" in repr(whole)
+    few = kith.halos(MOCK, overdensities=["178c"], min_members=100, softening=("plummer", 0.02), least_radius=0.1)
+    assert few.columns[-2:] == ("m178c", "r178c") and few.count.min() >= 100 and few.softening == ("plummer", 0.02)
+    assert few.max_velocity_radius.min() >= 0.1 == few.least_radius
+    assert kith.halos(MOCK, overdensities=()).columns[-1] == "is_bridge"
+    alone = kith.halos(MOCK, bound_only=True)
+    assert (alone.m200m <= HALOS.m200m * (1 + 1e-12)).all() and (alone.m200m < HALOS.m200m).any()
+    first, last = (kith.halos(MOCK, overdensities=["2m"], outermost=which) for which in (False, True))
+    assert (last.r2m >= first.r2m).all() and (last.r2m > first.r2m).any()
+
+
+@pytest.mark.parametrize("without, says, lost", [
+    ({"G"}, "unbinding, so that halos are whole groups and the largest circular velocities and the spheres 200m, 200c, 500c, "
+            r"2500c, vir \(pass G, in the units of points", {"max_velocity", "m200c", "rvir"}),
+    ({"velocities"}, r"unbinding, so that halos are whole groups \(pass velocities, or unbind=False\)$", set()),
+    ({"hubble", "omega_matter"}, r"the expansion in energies and the spheres 200m.*vir \(pass hubble and omega", {"m200c"}),
+    ({"omega_matter"}, r"left out: the spheres 200m, vir \(pass omega_matter\)$", {"m200m", "rvir"}),
+    ({"masses", "G", "velocities"}, r"unbinding.*pass velocities.*; the largest.*\(pass masses and G", {"max_velocity"})])
+def test_one_warning_names_what_is_left_out(without, says, lost):
+    arguments = {name: value for name, value in {**ARRAYS, **UNIVERSE}.items() if name not in without}
+    with pytest.warns(UserWarning, match=says) as warned:
+        found = kith.halos(MOCK.positions, b=0.2, **arguments)
+    assert len(warned) == 1
+    assert not lost & set(found.columns)
+    assert {"center", "mass", "half_mass_radius"} <= set(found.columns) and len(found) >= len(HALOS)
+    with pytest.raises(AttributeError, match="there is no column 'm300c'; there are group, parent"):
+        found.m300c
+
+
+@pytest.mark.parametrize("arguments, error, says", [
+    ({"b": 0.2, "labels": HALOS.labels}, TypeError, "labels are given, and a linking length, too"),
+    ({}, TypeError, "give either linking_length"),
+    ({"labels": HALOS.labels[:5]}, ValueError, r"labels is of shape \(5,\); it must have a number for each of 8000"),
+    ({"labels": numpy.where(HALOS.labels > 0, HALOS.labels, 5)}, ValueError, "labels has 0 points of group 0"),
+    ({"labels": HALOS.labels.max() - HALOS.labels}, ValueError, "more than of the group before it; .*decreasing size"),
+    ({"b": 0.2, "overdensities": ["200"]}, ValueError, "overdensities holds '200'; give '200c' for 200 times"),
+    ({"b": 0.2, "softening": ("cubic", 1)}, ValueError, "softening is .*one of the kernels spline, plummer"),
+    ({"b": 0.2, "softening": 0}, ValueError, "softening is 0; it must be above 0"),
+    ({"b": 0.2, "G": -1}, ValueError, "G is -1; it must be above 0"),
+    ({"b": 0.2, "hubble": -1}, ValueError, "hubble is -1; it must be 0 or more"),
+    ({"b": 0.2, "velocities": MOCK.velocities[:5]}, ValueError, "velocities has 5 rows for 8000 points")])
+def test_refused(arguments, error, says):
+    with pytest.raises(error, match=says), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        kith.halos(MOCK.positions, **{"box": MOCK.box, **arguments})
+
+
+def test_trees_and_other_dimensions_are_refused():
+    with pytest.raises(TypeError, match="points is a kith.Tree.*halos are of points"):
+        kith.halos(kith.Tree(MOCK.positions), 1)
+    with pytest.warns(UserWarning, match="left out"), pytest.raises(ValueError, match="dimension is 2; halos have 3"):
+        kith.halos(MOCK.positions[:, :2].copy(), 1)
+
+
+def test_processes_are_refused():
+    mpi = pytest.importorskip("mpi4py.MPI")
+    with pytest.raises(NotImplementedError, match="comm is given, but halos are found within one process"):
+        kith.halos(MOCK, comm=mpi.COMM_SELF)
+
+
+def test_a_file_at_another_time(tmp_path):
+    """Stored velocities are peculiar ones over the root of the scale factor; H is that at this time."""
+    h5py = pytest.importorskip("h5py")
+    a, parameters = 0.25, MOCK.header.parameters
+    with h5py.File(tmp_path / "snap.hdf5", "w") as file:
+        counts = numpy.array([0, len(MOCK)], dtype=numpy.uint64)
+        file.create_group("Header").attrs.update(
+            NumPart_ThisFile=counts, NumPart_Total=counts, MassTable=[0, MOCK.uniform_mass], Time=a, Redshift=1 / a - 1,
+            BoxSize=MOCK.box, NumFilesPerSnapshot=1, **parameters, UnitLength_in_cm=3.085678e24, UnitMass_in_g=1.989e43,
+            UnitVelocity_in_cm_per_s=1e5)
+        file.create_group("Parameters").attrs.update(
+            SofteningClassOfPartType1=0, SofteningComovingClass0=0.05, SofteningMaxPhysClass0=0.01)
+        file["PartType1/Coordinates"], file["PartType1/Velocities"] = MOCK.positions, MOCK.velocities / math.sqrt(a)
+        file["PartType1/ParticleIDs"] = numpy.arange(len(MOCK))
+    found = kith.halos(kith.read(tmp_path / "snap.hdf5"))
+    omega = parameters["Omega0"]
+    assert found.hubble == pytest.approx(100 * math.sqrt(omega / a**3 + 1 - omega), rel=1e-5)
+    assert found.omega_matter == pytest.approx(omega / a**3 / (omega / a**3 + 1 - omega))
+    assert found.scale_factor == a and found.G == pytest.approx(HALOS.G)
+    assert found.softening == ("spline", pytest.approx(0.01 / a))
+    expected = kith.halos(MOCK.positions, b=0.2, **ARRAYS, scale_factor=a, G=found.G, hubble=found.hubble,
+                          omega_matter=found.omega_matter, softening=found.softening)
+    assert len(found) > 5 and (found.count == expected.count).all()
+    numpy.testing.assert_allclose(found.m200c, expected.m200c, rtol=1e-6)
+    numpy.testing.assert_allclose(found.max_velocity, expected.max_velocity, rtol=1e-6)
+
+
+def test_a_file_without_units(tmp_path):
+    numpy.save(tmp_path / "points.npy", MOCK.positions)
+    kith.write_tipsy(tmp_path / "snap.std", kith.read(tmp_path / "points.npy"))
+    with pytest.warns(UserWarning, match="left out: unbinding.*the snapshot does not state the unit of"):
+        found = kith.halos(kith.read(tmp_path / "snap.std"), box=MOCK.box)
+    assert len(found) >= len(HALOS) and "max_velocity" not in found and found.G is None and found.energies is None
+
+
+def test_units_of_astropy():
+    u = pytest.importorskip("astropy.units")
+    masses, velocities = ARRAYS["masses"] * 1e10 * u.solMass, MOCK.velocities * (u.km / u.s)
+    hubble = HALOS.hubble * u.km / u.s / u.Mpc
+    found = kith.halos(MOCK.positions * u.Mpc, b=0.2, box=MOCK.box * u.Mpc, velocities=velocities, masses=masses,
+                       hubble=hubble, omega_matter=HALOS.omega_matter, softening=HALOS.softening[1] * 1000 * u.kpc)
+    assert found.G.to_value("Mpc km2 / (s2 solMass)") == pytest.approx(4.30091e-9, rel=1e-5)
+    assert found.m200c.unit == u.solMass and found.center.unit == u.Mpc and found.max_velocity.unit == u.km / u.s
+    assert found.softening[1].to_value("Mpc") == pytest.approx(HALOS.softening[1])
+    numpy.testing.assert_allclose(found.m200c.value, HALOS.m200c * 1e10, rtol=2e-3)
+    assert found.to_astropy()["r200c"].unit == u.Mpc
+    assert HALOS.to_astropy()["max_velocity"].unit.to("km / s") == pytest.approx(1)
+    with pytest.raises(TypeError, match="hubble carries no unit, but points and velocities do; give a Quantity"):
+        kith.halos(MOCK.positions * u.Mpc, b=0.2, velocities=velocities, masses=masses, hubble=1.0)
+    with pytest.raises(TypeError, match="G is given, but only some of points and masses and velocities carry a unit"):
+        kith.halos(MOCK.positions * u.Mpc, b=0.2, velocities=velocities, masses=ARRAYS["masses"], G=1.0)
+
+
+def test_tables_and_copies():
+    table = HALOS.to_structured()
+    assert table.dtype.names == HALOS.columns and (table["center"] == HALOS.center).all()
+    for again in (copy.copy(HALOS), pickle.loads(pickle.dumps(HALOS))):
+        same(again, HALOS)
+        assert repr(again) == repr(HALOS) and (again.members_of(1) == HALOS.members_of(1)).all()
+        for array in (again.mass, again.members, again.labels, again.energies, again["m200c"]):
+            with pytest.raises(ValueError, match="read-only"):
+                array[0] = 0
+    assert "m200c" in HALOS and "m300c" not in HALOS and len(HALOS) == len(HALOS.mass)
+    with pytest.raises(KeyError, match="there is no column 'm300c'"):
+        HALOS["m300c"]
+    with pytest.raises(IndexError, match="there is no halo -1; there are"):
+        HALOS.members_of(-1)
+    frame = pytest.importorskip("pandas") and HALOS.to_pandas()
+    assert (frame["center_y"] == HALOS.center[:, 1]).all() and list(frame)[-2:] == ["mvir", "rvir"]
