@@ -164,6 +164,22 @@ def test_pynbody_fetches_the_members_of_sorted_snapshots(pynbody, program, tmp_p
     assert set(halos[len(made.ids) - 1]["iord"]) == set(made.ids[-1])
 
 
+def test_yt_and_pynbody_fetch_bound_members(yt, pynbody, program, tmp_path):
+    catalog, ordered = tmp_path / "fof_subhalo_tab_007.hdf5", tmp_path / "snapshot_007.hdf5"
+    weak = "4"  # instead of 43, so that some members are not bound
+    subprocess.run([program, "halos", write_snapshot(tmp_path / "in.hdf5", ONE_TYPE), "--linking-length", "0.3",
+                    "--min-members", "5", "-o", catalog, "--sorted-snapshot", ordered, "--G", weak],
+                   check=True, capture_output=True)
+    with h5py.File(catalog) as file:
+        first = file["Group/MembersOffset"][:][file["Subhalo/SubhaloGroupNr"][:]]
+        bound = [set(file["IDs/ID"][begin:begin + count]) for begin, count in zip(first, file["Subhalo/SubhaloLen"][:])]
+        assert 0 < sum(map(len, bound)) < file["Group/GroupLen"][:].sum()
+    subhalos = pynbody.load(str(ordered)).halos(subhalos=True)
+    assert [set(subhalos[halo]["iord"]) for halo in range(len(subhalos))] == bound
+    dataset = yt.load(shutil.copy(catalog, tmp_path / "halos.0.hdf5"))
+    assert [set(dataset.halo("Subhalo", halo)["Subhalo", "member_ids"].d) for halo in range(len(bound))] == bound
+
+
 @every_kind
 @pytest.mark.parametrize("with_groups", [True, False], ids=["groups", "no groups"])
 def test_pynbody_refuses_catalogs_of_snapshots_in_another_order(pynbody, tmp_path, counts, with_groups):

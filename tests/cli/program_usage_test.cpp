@@ -44,7 +44,7 @@ TEST_F(Usage, WrongUsageIsCodeTwoAndNamesTheCulprit) {
           Case{"fof 'snap_002.*' -o out.hdf5", "give the stem, snap_002,"},
           Case{"info '*'", "leave them out"},
           Case{"knn in.npy -k 3 --psi-sigma 0.5 -o out.npz",
-               "kith knn has no option --psi-sigma; it is one of kith fof, kith hierarchy, kith mst"},
+               "kith knn has no option --psi-sigma; it is one of kith fof, kith halos, kith hierarchy, kith mst"},
           Case{"fof in.npy --linking_length 0.2 -o out.hdf5", "did you mean --linking-length?"},
           Case{"fof in.npy --ll 0.2 -o out.hdf5", "did you mean --linking-length?"},
           Case{"fof in.npy --type 1 -o out.hdf5", "did you mean --types?"},
