@@ -6,7 +6,7 @@
 #include "halos/shell_search.hpp"
 #include "halos/terms.hpp"
 #include "points/coordinates.hpp"
-#include "support/parallel.hpp"
+#include "support/parallel_in_turn.hpp"
 #include "support/per_thread.hpp"
 
 #include <algorithm>
@@ -328,7 +328,7 @@ void describe_halos(Context& context, const ParticleTree<T>& particles, const Gr
     make_rows(groups, bound, halos);
     HaloDescriber<T> describer(context, particles, halos.options);
     context.expect(halos.halos);
-    parallel_each(halos.halos, 1, [&](std::int64_t halo) {
+    parallel_in_turn(halos.halos, [&](std::int64_t halo) {
         const std::int64_t group = halos.group[halo];
         const std::span<const std::int32_t> rows(bound.rows);
         const std::int64_t first = groups.offset[group];

@@ -15,7 +15,7 @@
 
 #include "halos/columns.hpp"
 #include "support/context.hpp"
-#include "support/parallel.hpp"
+#include "support/parallel_in_turn.hpp"
 #include "support/per_thread.hpp"
 
 #include <cstdint>
@@ -64,7 +64,7 @@ private:
 
 inline constexpr std::int64_t shared_group_size = 1 << 16; ///< members: larger groups are computed by all threads
 
-/// body(group) for every group: large ones in turn, all others side by side.
+/// body(group) for every group: large ones one after the other, all others side by side, the first ones first.
 template <class Body>
 void for_each_group(const GroupMembers& groups, const Body& body) {
     std::vector<std::int64_t> small;
@@ -75,7 +75,7 @@ void for_each_group(const GroupMembers& groups, const Body& body) {
             small.push_back(group);
         }
     }
-    parallel_each(std::ssize(small), 1, [&](std::int64_t i) { body(small[i]); });
+    parallel_in_turn(std::ssize(small), [&](std::int64_t i) { body(small[i]); });
 }
 
 /// One potential for each of the rows, as above.
