@@ -19,7 +19,7 @@ inline constexpr double parsec = 648000 / std::numbers::pi * astronomical_unit; 
 
 } // namespace constants
 
-/// G where a unit of length is so many parsecs, one of mass so many solar masses, one of velocity so many km/s.
+/// G for units of length, mass and velocity of the given numbers of parsecs, solar masses and km/s.
 /// Gadget's is gravity_in(1e3, 1e10, 1), 43009.2.
 constexpr double gravity_in(double parsecs, double solar_masses, double km_per_second) {
     const double speed = 1e3 * km_per_second;

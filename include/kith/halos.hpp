@@ -89,8 +89,8 @@ struct Halos : HaloSummary {
 /// The bound halos of the groups, which were found among all particles. Particles have three dimensions; velocities are
 /// peculiar, and all units belong together with options.universe. Throws Error: invalid_argument (what catalog()
 /// refuses; no velocities where members are unbound; another dimension; a softening, scale factor or G that is not
-/// above 0; an H, density parameter, factor or least radius that is negative or not finite; no softening for particles
-/// without a volume), unsupported (a GPU, ranks), and as catalog().
+/// above 0; an H, density parameter, factor or least radius that is negative or not finite; no softening for groups
+/// of particles without a volume), unsupported (a GPU, ranks), and as catalog().
 [[nodiscard]] Halos halos(const FofResult& groups, const Particles& particles, const HaloOptions& options = {});
 
 /// The same for labels in the caller's memory, as written by fof_into().

@@ -114,6 +114,16 @@ def test_arrays_and_labels():
     same(kith.halos(MOCK, labels=labels), HALOS)
 
 
+def test_points_without_volume():
+    arrays = {"linking_length": 0.1, "unbind": False, **UNIVERSE}
+    for box in (None, 1.0):
+        none = kith.halos(numpy.zeros((0, 3)), box=box, **arrays)
+        assert len(none) == 0 and none.m200c.shape == (0,) and none.center.shape == (0, 3)
+    with pytest.raises(ValueError, match="no volume.*pass the softening"):
+        kith.halos(numpy.full((30, 3), 0.5), **arrays)
+    assert kith.halos(numpy.full((30, 3), 0.5), softening=0.1, **arrays).half_mass_radius.tolist() == [0]
+
+
 def test_options():
     whole = kith.halos(MOCK.positions, b=0.2, box=MOCK.box, masses=ARRAYS["masses"], unbind=False, **UNIVERSE)
     assert (whole.count == numpy.bincount(whole.labels)[whole.group]).all() and not whole.unbind

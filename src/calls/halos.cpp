@@ -70,16 +70,19 @@ void check(const Particles& particles, const HaloOptions& options) {
     }
 }
 
-/// In a fraction of the mean separation.
+/// In a fraction of the mean separation; 0 if there is none, and no group either.
 template <Coordinate T>
-Softening default_softening(const detail::Frame<T>& frame, std::int64_t count) {
+Softening default_softening(const detail::Frame<T>& frame, std::int64_t count, std::int64_t groups) {
     constexpr double in_separations = 1.0 / 30;
     const double length = in_separations * detail::separation_of(frame, count).mean;
-    if (!(length > 0)) {
-        throw Error(ErrorKind::invalid_argument, "the particles have no volume, so there is no mean separation to take "
-                                                 "a softening from; pass options.softening");
+    if (length > 0 && std::isfinite(length)) {
+        return {SofteningKernel::spline, length};
     }
-    return {SofteningKernel::spline, length};
+    if (groups > 0) {
+        throw Error(ErrorKind::invalid_argument, "the particles have no volume, so there is no mean separation to take "
+                                                 "a softening from; pass the softening");
+    }
+    return {};
 }
 
 template <Coordinate T>
@@ -90,7 +93,7 @@ void find(detail::Context& context, std::span<const std::int32_t> labels, const 
     context.run([&] { normalized = detail::normalize_sources<T>(particles.positions, found.box); });
     HaloOptions& options = found.options;
     if (!options.softening) {
-        options.softening = default_softening(normalized.frame, particles.positions.count());
+        options.softening = default_softening(normalized.frame, particles.positions.count(), found.groups);
     }
     if (!options.least_radius) {
         options.least_radius = options.softening->length;
