@@ -335,7 +335,9 @@ part_python() {
         -k "(gpu or jax) and (${KITH_PYTHON_TESTS:-test})" "$tests"/test_on_gpu.py "$tests"/test_arrays.py "$tests"/test_jax*.py
     code=$?
     grep -aE '^(FAILED|ERROR) ' "$last" | cut -c1-300 | head -40 | tee -a "$summary"
-    if [ "$code" -eq 0 ]; then
+    if [ "$code" -eq 0 ] && ! tail -1 "$last" | grep -q passed; then
+        failed python "no test passed: $(tail -1 "$last" | tr -d =)"
+    elif [ "$code" -eq 0 ]; then
         say python "$(tail -1 "$last" | tr -d =)"
     elif [ "$code" -eq 125 ]; then
         say python "$(grep -ac ' PASSED ' "$last") right; then its time was over"
@@ -652,10 +654,10 @@ sums_of_kernels() {
 
 part_kernels() {
     part 75
-    local profiler row code
+    local profiler row stage code
     local -a ranges=(--nvtx)
-    for row in order tree cells graph search link; do
-        ranges+=(--nvtx-include "$row/")
+    for stage in order tree cells graph search link; do
+        ranges+=(--nvtx-include "$stage/")
     done
     local metrics=gpu__time_duration.sum,smsp__issue_active.avg.pct_of_peak_sustained_active
     metrics+=,sm__warps_active.avg.pct_of_peak_sustained_active,l1tex__t_sector_hit_rate.pct

@@ -41,12 +41,14 @@ fi
 copy_libraries() {
     folder=$1
     shift
-    for file in "$@"; do
+    for file in "$@"; do # not in the pipe below, whose shells could not end this one
         missing=$(ldd "$file" | awk '/not found/ { print $1 }')
         if [ -n "$missing" ]; then
             echo "gpu_pack.sh: $(basename "$file") needs $missing, which is not here" >&2
             exit 1
         fi
+    done
+    for file in "$@"; do
         ldd "$file" | awk '$2 == "=>" && $3 ~ /^\// { print $3 }'
     done | sort -u | while read -r library; do
         case $(basename "$library") in
