@@ -7,13 +7,13 @@ without them is left out, and one warning names it. docs/semantics.md, "Bound ha
 from __future__ import annotations
 
 import re
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy
 
 from kith import _arrays, _column_tables, _core, _frames, _units, _universe
 from kith._arrays import AnyArray, BoxLike, ProgressLike
-from kith._call import Source, is_snapshot, normalize_arguments, over_ranks, require_rows
+from kith._call import is_snapshot, normalize_arguments, over_ranks
 from kith._fof import at_least_one
 from kith._hints import takes_own_names
 from kith._phase_space import warn_of_unequal_masses
@@ -142,7 +142,7 @@ def halos(points: AnyArray, linking_length: float | None = None, *, b: float | N
         points, box, linking_length=linking_length, softening=softening, least_radius=least_radius)
     length = None if labels is not None else _arrays.length(linking_length, b)
     stated = _universe.stated_by(snapshot)
-    particles = _particles(source, snapshot, velocities, masses, stated.velocity_factor)
+    particles = _universe.particles_of(source, snapshot, velocities, masses, stated.velocity_factor)
     universe = _universe.resolve(stated, particles, G, scale_factor, hubble, omega_matter)
     asked = _overdensities(overdensities)
     known = {name: each for name, each in asked.items() if universe.has_density(each[0])}
@@ -335,40 +335,6 @@ class Halos:
             if table[name].unit is None:
                 table[name].unit = _frames.physical_unit(self._frame, kind, self._h, 0 if kind == "velocity" else None)
         return table
-
-
-class _Particles(NamedTuple):
-    """What points are besides their positions: plain numbers, and the units that they carry by kind."""
-
-    velocities: Any  # peculiar, or None
-    masses: Any
-    uniform_mass: float
-    has_masses: bool
-    units: dict
-
-
-def _particles(source: Source, snapshot, velocities, masses, velocity_factor):
-    """Velocities and masses of arrays, or of a snapshot, whose stored velocities times the factor are peculiar."""
-    uniform_mass = None
-    if snapshot is not None:
-        remedy = "give plain numbers in the units of the snapshot"
-        if velocities is None and snapshot.velocities is not None:
-            velocities = snapshot.velocities if velocity_factor == 1 else snapshot.velocities * velocity_factor
-        velocities = _units.plain(velocities, "velocities", remedy)
-        if masses is None:
-            masses, uniform_mass = snapshot.masses, snapshot.uniform_mass
-        masses = _units.plain(masses, "masses", remedy)
-    velocities, unit_of_velocities = _units.split(velocities, "velocities")
-    masses, unit_of_masses = _units.split(masses, "masses")
-    require_rows(source.shape, velocities=velocities, masses=masses)
-    velocities = None if velocities is None else _arrays.as_real(velocities, "velocities")
-    masses = None if masses is None else _arrays.as_column(masses, "masses")
-    units = {"length": source.unit, "mass": unit_of_masses, "velocity": unit_of_velocities}
-    if velocities is None and None not in (source.unit, unit_of_masses):
-        from astropy.units import Unit
-        units["velocity"] = Unit("km / s")
-    has_masses = masses is not None or uniform_mass is not None
-    return _Particles(velocities, masses, 1.0 if uniform_mass is None else uniform_mass, has_masses, units)
 
 
 def _kernel_and_length(softening):

@@ -1,4 +1,4 @@
-"""Gravity and expansion in the units of points, velocities and masses: given, stated by a snapshot, or from units.
+"""Particles, and gravity and expansion in their units: given, stated by a snapshot, or from units.
 
 What is neither is None, and a warning names what depends on it.
 """
@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy
 
 from kith import _arrays, _core, _units
+from kith._call import require_rows
 from kith._warnings import warn
 
 
@@ -55,6 +56,40 @@ def softening_of(snapshot):
     if stated is None or snapshot.types is None:
         return None
     return max((stated[kind] for kind in numpy.flatnonzero(numpy.bincount(snapshot.types))), default=0) or None
+
+
+class Particles(NamedTuple):
+    """What points are besides their positions: plain numbers, and the units that they carry by kind."""
+
+    velocities: Any  # peculiar, or None
+    masses: Any
+    uniform_mass: float
+    has_masses: bool
+    units: dict
+
+
+def particles_of(source, snapshot, velocities, masses, velocity_factor):
+    """Velocities and masses of arrays, or of a snapshot, whose stored velocities times the factor are peculiar."""
+    uniform_mass = None
+    if snapshot is not None:
+        remedy = "give plain numbers in the units of the snapshot"
+        if velocities is None and snapshot.velocities is not None:
+            velocities = snapshot.velocities if velocity_factor == 1 else snapshot.velocities * velocity_factor
+        velocities = _units.plain(velocities, "velocities", remedy)
+        if masses is None:
+            masses, uniform_mass = snapshot.masses, snapshot.uniform_mass
+        masses = _units.plain(masses, "masses", remedy)
+    velocities, unit_of_velocities = _units.split(velocities, "velocities")
+    masses, unit_of_masses = _units.split(masses, "masses")
+    require_rows(source.shape, velocities=velocities, masses=masses)
+    velocities = None if velocities is None else _arrays.as_real(velocities, "velocities")
+    masses = None if masses is None else _arrays.as_column(masses, "masses")
+    units = {"length": source.unit, "mass": unit_of_masses, "velocity": unit_of_velocities}
+    if velocities is None and None not in (source.unit, unit_of_masses):
+        from astropy.units import Unit
+        units["velocity"] = Unit("km / s")
+    has_masses = masses is not None or uniform_mass is not None
+    return Particles(velocities, masses, 1.0 if uniform_mass is None else uniform_mass, has_masses, units)
 
 
 def resolve(stated, particles, G, scale_factor, hubble, omega_matter):

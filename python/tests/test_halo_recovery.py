@@ -54,8 +54,9 @@ def test_chance_groups_are_not_bound():
     mass = kith.datasets.Cosmology().mean_density * 100**3 / len(points)
     labels = kith.fof(points, b=0.7, box=100.0, min_members=20)
     assert labels.max() > 500
-    assert len(kith.halos(points, labels=labels, box=100.0, velocities=velocities,
-                          masses=numpy.full(len(points), mass), **UNIVERSE)) == 0
+    given = {"labels": labels, "box": 100.0, "velocities": velocities, "masses": numpy.full(len(points), mass), **UNIVERSE}
+    assert len(kith.halos(points, **given)) == 0
+    assert len(kith.halos(points, unbind=False, **given)) == labels.max() + 1
 
 
 @pytest.mark.parametrize("seed", range(5))
