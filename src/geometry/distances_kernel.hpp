@@ -71,12 +71,6 @@ public:
         });
     }
 
-    /// The same bits where no way across an edge of the space is shorter.
-    template <class Source>
-    __device__ T inner_squared_distance(const Source& source) const {
-        return sum_of_squares<T, D>([&](int axis) { return x_[axis] - source(axis); });
-    }
-
     /// The least to any point of a box.
     template <class Lower, class Upper>
     __device__ T least_squared_distance(const Lower& lower, const Upper& upper) const {
@@ -126,27 +120,6 @@ public:
         return sum_of_squares<T, D>([&](int axis) {
             return greatest_on_axis<Periodic>(lower_[axis], upper_[axis], lower(axis), upper(axis), period_[axis]);
         });
-    }
-
-    /// The same within a squared radius for which this box is inner; beyond, what this returns is beyond, too.
-    template <class Lower, class Upper>
-    __device__ T inner_squared_distance(const Lower& lower, const Upper& upper) const {
-        return sum_of_squares<T, D>([&](int axis) {
-            return least_on_axis<false>(lower_[axis], upper_[axis], lower(axis), upper(axis), period_[axis]);
-        });
-    }
-
-    /// Whether points within a squared radius of the box are so without crossing an edge of the space, and are nearer
-    /// to each point of the box that way.
-    __device__ bool is_inner(T squared_radius) const {
-        const T radius = root(squared_radius) * T(1.001);
-        bool is_inner = true;
-#pragma unroll
-        for (int axis = 0; axis < D; ++axis) {
-            is_inner &= lower_[axis] > radius && upper_[axis] + radius < period_[axis] &&
-                        upper_[axis] - lower_[axis] + radius < T(0.49) * period_[axis];
-        }
-        return is_inner;
     }
 
     __device__ T squared_diagonal() const {

@@ -113,16 +113,13 @@ public:
     [[nodiscard]] __device__ int row() const { return lane_ % rows_; }
 
     /// Selects, of the points within the threshold of each lane's row but one of this index, the nearest k or more.
-    /// Returns how many that are; `is_sure` is false where they may be others. Of an inner block, no point is nearer
-    /// across an edge of a periodic box.
-    __device__ int select(const Query& query, std::int32_t excluded, T threshold, int k, bool& is_sure,
-                          bool is_inner = false) {
+    /// Returns how many that are; `is_sure` is false where they may be others.
+    __device__ int select(const Query& query, std::int32_t excluded, T threshold, int k, bool& is_sure) {
         std::uint32_t list[List];
         std::uint32_t least_beyond = no_key_;
         int count = 0;
         for (int start = 0;;) {
-            start = Periodic && is_inner ? collect<true>(query, excluded, threshold, start, count)
-                                         : collect<false>(query, excluded, threshold, start, count);
+            start = collect(query, excluded, threshold, start, count);
             reduce(list, count, least_beyond);
             if (start >= block_size_) {
                 break;
@@ -171,7 +168,6 @@ private:
 
     /// Collects from a position of the block on, until the block ends or a column is full. Returns the position that is
     /// next.
-    template <bool Inner>
     __device__ __forceinline__ int collect(const Query& query, std::int32_t excluded, T threshold, int start,
                                            int& count) {
         constexpr int read_together = 4; // or else each would wait for the key before it
@@ -191,9 +187,7 @@ private:
                 }
 #pragma unroll
                 for (int i = 0; i < read_together; ++i) {
-                    const auto coordinate = [&](int axis) { return points[i].x[axis]; };
-                    const T squared =
-                        Inner ? query.inner_squared_distance(coordinate) : query.squared_distance(coordinate);
+                    const T squared = query.squared_distance([&](int axis) { return points[i].x[axis]; });
                     if (squared <= threshold && points[i].index != excluded) {
                         to.write(position_key(squared, from, first + i));
                         to = to + warp_size;

@@ -80,10 +80,8 @@ public:
         __syncwarp(); // nobody reads the last block any more
         size_ = 0;
         if (may_share_ && shared_radius_ < radius) {
-            is_inner_ = false; // of another box
             share(radius * 2);
         }
-        is_inner_ = Periodic && box.is_inner(radius);
         ListedNodes near = all_nodes();
         if ((may_share_ && !list_shared(box, radius, near)) || !list_down_to(0, box, radius, near)) {
             return false;
@@ -122,10 +120,6 @@ public:
 
     [[nodiscard]] __device__ int size() const {
         return size_;
-    }
-    /// Whether no point of the block is nearer to one of the rows' box across an edge of the space.
-    [[nodiscard]] __device__ bool is_inner() const {
-        return is_inner_;
     }
     /// The candidate at a position of the block for a query.
     __device__ RankKey<T> candidate(const DevicePoint<T, D, Periodic>& query, int position) {
@@ -227,18 +221,12 @@ private:
         return __popc(lanes & ((1U << lane_) - 1));
     }
 
-    /// The least between the box of the rows and another.
-    template <class Lower, class Upper>
-    __device__ T squared_distance(const Box& box, const Lower& lower, const Upper& upper) const {
-        return is_inner_ ? box.inner_squared_distance(lower, upper) : box.least_squared_distance(lower, upper);
-    }
-
     /// Lists the nodes of the lanes that are within the radius. False if there is no room.
     __device__ bool keep(const Box& box, T radius, const PlaneView<T>& plane, std::int32_t node, bool is_one,
                          ListedNodes& listed) {
         const bool is_near =
-            is_one && !(radius < squared_distance(
-                                     box, [&](int axis) { return plane.lower_corners[axis * plane.stride + node]; },
+            is_one && !(radius < box.least_squared_distance(
+                                     [&](int axis) { return plane.lower_corners[axis * plane.stride + node]; },
                                      [&](int axis) { return plane.upper_corners[axis * plane.stride + node]; }));
         const unsigned near = __ballot_sync(whole_warp, is_near);
         const int position = listed.count + before(near);
@@ -261,7 +249,7 @@ private:
         }
         taken.index = points.indices[point]; // of far ones, too: behind the ballot it would be waited for once more
         const auto coordinate = [&](int axis) { return taken.x[axis]; };
-        const T squared = squared_distance(box, coordinate, coordinate);
+        const T squared = box.least_squared_distance(coordinate, coordinate);
         const bool is_near = is_one && !(radius < squared);
         const unsigned near = __ballot_sync(whole_warp, is_near);
         const int position = size_ + before(near);
@@ -277,7 +265,6 @@ private:
     Memory& memory_;
     int lane_;
     int size_ = 0;
-    bool is_inner_ = false; ///< no point within the radius of the box is nearer to it across an edge of the space
     const PlaneView<T>& leaves_;
     std::int32_t first_leaf_;
     std::int32_t end_leaf_;

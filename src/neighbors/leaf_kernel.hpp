@@ -196,7 +196,7 @@ private:
         const std::int32_t excluded = job_.request.exclude_self ? index : -1;
         const auto k = static_cast<int>(job_.request.k);
         bool is_sure = false;
-        const int found = lists.select(query, excluded, is_one ? radius : T(-1), k, is_sure, block_.is_inner());
+        const int found = lists.select(query, excluded, is_one ? radius : T(-1), k, is_sure);
         const unsigned full = __ballot_sync(whole_warp, lane_ < rows && (found >= k || holds_all));
         const unsigned served = full & __ballot_sync(whole_warp, is_sure);
         write_rows(lists, lane, served);

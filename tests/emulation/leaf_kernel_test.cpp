@@ -86,9 +86,9 @@ INSTANTIATE_TEST_SUITE_P(EveryCase, LeafKernel, testing::ValuesIn(every_case_in(
 /// Searches for neighbors of a set's points among them, and holds the answer against the oracle. Returns the share of
 /// the rows that was left to the second kernel.
 template <class T, bool Periodic, int List>
-double share_left(const PointSet<T>& set, const TreeShape& shape, std::int64_t k, std::int32_t leaves_of_warp = 0) {
+double share_left(const PointSet<T>& set, const TreeShape& shape, std::int64_t k, std::int32_t leaves_of_warp = 0,
+                  const Box& box = Periodic ? Box::periodic(1) : Box{}) {
     Random draw(5);
-    const Box box = Periodic ? Box::periodic(1) : Box{};
     detail::Context context(cpu(1));
     const auto sources = detail::normalize_sources<T>(set.view(), box);
     std::vector<std::int32_t> indices(static_cast<std::size_t>(set.count() * k), -7);
@@ -138,6 +138,19 @@ TEST_F(LeafKernelAlone, ServesMostRowsBesideAClump) {
     constexpr std::int32_t leaves_of_warp = 8; // as for many points
     EXPECT_LT((share_left<float, true, 16>(with_clump<float>(300), shape, 8, leaves_of_warp)), 0.1);
     EXPECT_LT((share_left<double, true, 16>(with_clump<double>(300), shape, 8, leaves_of_warp)), 0.1);
+}
+
+// Rows near an edge have neighbors across it, wherever the space begins, also where squares of distances vanish.
+TEST_F(LeafKernelAlone, CrossesTheEdgesOfEveryBox) {
+    for (const char* name : {"uniform", "subnormal"}) {
+        PointSet<float> set = point_set<float>(name, 3);
+        set.coordinates.resize(static_cast<std::size_t>(3 * std::min<std::int64_t>(250, set.count())));
+        for (const NamedBox& named : set.boxes) {
+            if (named.box.axes() > 0) {
+                (void)share_left<float, true, 16>(set, {.leaf_size = 4}, 5, 2, named.box);
+            }
+        }
+    }
 }
 
 TEST_F(LeafKernelAlone, TakesLeavesOfEverySize) {
