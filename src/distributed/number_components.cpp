@@ -133,6 +133,9 @@ struct GroupKey {
 
     // NOLINTNEXTLINE(modernize-use-nullptr): a false alarm at <=>
     friend auto operator<=>(const GroupKey&, const GroupKey&) = default;
+    friend KeyNumber number_of(const GroupKey& key) {
+        return number_of(ordered(key.negative_size), ordered(key.smallest_id));
+    }
 };
 
 /// The labels of this rank's roots, where labels hold sizes, by an order of all ranks' groups.

@@ -62,6 +62,7 @@ PointWeights::PointWeights(Ranks& ranks, const ScalarsView& weights, std::int64_
         weights_ = weights;
         greatest_ = all.greatest;
         least_ = all.sum / static_cast<double>(all.count) / 64;
+        total_ = all.sum;
     }
 }
 

@@ -22,6 +22,9 @@ public:
     /// not as many, not finite or below 0, or given on some ranks with points only.
     PointWeights(Ranks& ranks, const ScalarsView& weights, std::int64_t count);
 
+    [[nodiscard]] bool are_alike() const { return greatest_ == 0; }
+    /// Of all points of all ranks; what is added to small ones, a 64th at most, is not among it. 0 if all are alike.
+    [[nodiscard]] double total() const { return total_; }
     [[nodiscard]] double operator[](std::int64_t row) const {
         return greatest_ > 0 ? std::max(weights_[row] / greatest_, least_) : 1;
     }
@@ -30,6 +33,7 @@ private:
     ScalarsView weights_;
     double greatest_ = 0; ///< 0: all are 1
     double least_ = 0;
+    double total_ = 0;
 };
 
 } // namespace kith::detail

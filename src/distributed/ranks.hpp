@@ -69,6 +69,7 @@ public:
     [[nodiscard]] std::int64_t max(std::int64_t value) { return reduced(value, Reduction::max); }
     /// Replaces each number by its sum over all ranks, which pass equally many.
     void sum(std::span<std::int64_t> values) { communicator_.all_reduce(values, Reduction::sum); }
+    void max(std::span<std::int64_t> values) { communicator_.all_reduce(values, Reduction::max); } ///< by its greatest
     [[nodiscard]] bool any(bool value) { return max(value ? 1 : 0) != 0; } ///< whether it is true on any rank
 
     /// One value of every rank, by rank.

@@ -1,11 +1,11 @@
 #include "distributed/rebalance.hpp"
 
 #include "distributed/differences.hpp"
-#include "distributed/sorted_keys.hpp"
 #include "support/message.hpp"
 #include "support/parallel.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 namespace kith::detail {
@@ -18,33 +18,53 @@ void require_rows(std::int64_t rows) {
     }
 }
 
+namespace {
+
+WeighedKeys alike(std::vector<KeyNumber> keys) {
+    std::ranges::sort(keys);
+    return {std::move(keys), {}};
+}
+
+/// Weights in units that add up to 2^52 over all ranks, or 1.
+WeighedKeys weighed(const std::vector<KeyNumber>& keys, const PointWeights& weights) {
+    const double units = std::ldexp(1.0, 52) / weights.total();
+    std::vector<KeyNumber> ascending;
+    std::vector<std::int64_t> in_units;
+    for (const std::int64_t row : order_of<KeyNumber>(keys)) {
+        ascending.push_back(keys[row]);
+        in_units.push_back(std::max(std::llround(weights[row] * units), 1LL));
+    }
+    return {std::move(ascending), in_units};
+}
+
+} // namespace
+
 template <Coordinate T>
 CurveDivision<T>::CurveDivision(Ranks& ranks, Context& context, const SharedPoints<T>& shared,
                                 const PointWeights& weights)
     : frame_(shared.points.frame), lower_(shared.lower), upper_(shared.upper) {
-    std::vector<CurveKey> keys;
-    std::vector<std::int64_t> order;
+    WeighedKeys ascending;
     ranks.agreed([&] {
-        keys.resize(shared.given.count());
         const Coordinates<T> points(shared.given);
         context.run([&] {
+            std::vector<KeyNumber> keys(shared.given.count());
             parallel_each(std::ssize(keys), 1 << 12,
                           [&](std::int64_t row) { keys[row] = key(points, row, shared.ownership.first() + row); });
+            ascending = weights.are_alike() ? alike(std::move(keys)) : weighed(keys, weights);
         });
-        order = order_of<CurveKey>(keys);
     });
-    splitters_ = split_keys(ranks, keys, order, [&](std::int64_t row) { return weights[row]; });
+    cuts_ = cut_keys(ranks, ascending);
 }
 
 template <Coordinate T>
 int CurveDivision<T>::rank_of(const Coordinates<T>& points, std::int64_t row, std::int64_t global_index) const {
-    return bucket_of(splitters_, key(points, row, global_index));
+    return part_of(cuts_, key(points, row, global_index));
 }
 
 template <Coordinate T>
-CurveKey CurveDivision<T>::key(const Coordinates<T>& points, std::int64_t row, std::int64_t global_index) const {
+KeyNumber CurveDivision<T>::key(const Coordinates<T>& points, std::int64_t row, std::int64_t global_index) const {
     const int bits = 63 / frame_.dimension;
-    CurveKey key{0, global_index};
+    std::uint64_t position = 0;
     for (int axis = 0; axis < frame_.dimension; ++axis) {
         const bool wraps = frame_.period[axis] > 0;
         const auto lower = static_cast<double>(wraps ? frame_.origin[axis] : lower_[axis]);
@@ -54,10 +74,10 @@ CurveKey CurveDivision<T>::key(const Coordinates<T>& points, std::int64_t row, s
         const double share = length > 0 ? std::clamp(x / length - lower / length, 0.0, 1.0) : 0.0;
         const auto cell = static_cast<std::uint64_t>(share * static_cast<double>((std::uint64_t{1} << bits) - 1));
         for (int bit = 0; bit < bits; ++bit) {
-            key.position |= ((cell >> bit) & 1U) << (bit * frame_.dimension + frame_.dimension - 1 - axis);
+            position |= ((cell >> bit) & 1U) << (bit * frame_.dimension + frame_.dimension - 1 - axis);
         }
     }
-    return key;
+    return number_of(position, ordered(global_index));
 }
 
 template <Coordinate T>

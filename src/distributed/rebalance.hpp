@@ -1,15 +1,16 @@
 // Redistribution of points, so that each rank has about the same work and points near each other.
 //
-// The z-order is cut by weight (point_weights.hpp) at splitters from a sample of the points of all ranks
-// (sorted_keys.hpp); the global index breaks ties between coincident points. A moved point keeps its number
+// The z-order of all points is cut into parts of equal weight (point_weights.hpp, key_cuts.hpp); the global index breaks
+// ties between coincident points. A moved point keeps its number
 // (point_numbers.hpp), so the answers do not change. Answers return to the rank that passed the point, and so does its
 // work: the seconds of the rank that worked on it, divided among its points by weight. Passed as the next call's
 // weights, they rescale each rank's part to its measured time and preserve the relative weights within it. Separate
 // queries move to the rank with the points near them, so their number per rank is not balanced. Cost: every coordinate
-// is sent once. Source: sample sort on a space-filling curve, as in the jz-tree paper, section II-A.
+// is sent once. Source: the jz-tree paper, section II-A, which cuts the same curve by a sample.
 #pragma once
 
 #include "distributed/given_ids.hpp"
+#include "distributed/key_cuts.hpp"
 #include "distributed/point_weights.hpp"
 #include "distributed/shared_frame.hpp"
 #include "points/coordinates.hpp"
@@ -25,15 +26,6 @@
 
 namespace kith::detail {
 
-/// A position on the z-order, with 63 / d bits an axis.
-struct CurveKey {
-    std::uint64_t position;
-    std::int64_t global_index;
-
-    // NOLINTNEXTLINE(modernize-use-nullptr): a false alarm at <=>
-    friend auto operator<=>(const CurveKey&, const CurveKey&) = default;
-};
-
 /// Where the z-order of points is cut.
 template <Coordinate T>
 class CurveDivision {
@@ -44,12 +36,13 @@ public:
     [[nodiscard]] int rank_of(const Coordinates<T>& points, std::int64_t row, std::int64_t global_index) const;
 
 private:
-    [[nodiscard]] CurveKey key(const Coordinates<T>& points, std::int64_t row, std::int64_t global_index) const;
+    /// A position on the z-order, with 63 / d bits an axis, then the global index.
+    [[nodiscard]] KeyNumber key(const Coordinates<T>& points, std::int64_t row, std::int64_t global_index) const;
 
     const Frame<T>& frame_;
     std::array<T, max_dimension> lower_;
     std::array<T, max_dimension> upper_;
-    std::vector<CurveKey> splitters_;
+    std::vector<KeyNumber> cuts_;
 };
 
 /// Throws too_large if a rank receives more points or queries than its rows can number.

@@ -1,11 +1,10 @@
-// Keys of all ranks in one order: a sample sort.
+// Keys of all ranks in one order.
 //
-// Each rank sorts its keys and shows a sample of them, in proportion to their weight; the samples are split into as
-// many equal parts as there are ranks, and each part gives a bucket its first key. Ranks send each other what belongs
-// in their buckets. Equal keys share a bucket. Cost: O(n log n), every key sent once. Source: Frazer, McKellar (1970),
-// J. ACM 17, 496.
+// The order is cut into as many parts of equal weight as there are ranks (key_cuts.hpp), and each rank gets one. Equal
+// keys are in one part. Cost: O(n log n), every key sent once.
 #pragma once
 
+#include "distributed/key_cuts.hpp"
 #include "distributed/ownership.hpp"
 #include "distributed/point_numbers.hpp"
 #include "distributed/ranks.hpp"
@@ -18,53 +17,10 @@
 
 namespace kith::detail {
 
-/// Collective. The first keys of the buckets of ranks 1, 2, ..., which hold about the same weight of all keys.
-/// weight_of(i) is that of key i, more than 0; the sum over all ranks is finite.
-template <class Key, class WeightOf>
-std::vector<Key> split_keys(Ranks& ranks, const std::vector<Key>& keys, const std::vector<std::int64_t>& order,
-                            const WeightOf& weight_of) {
-    constexpr int samples_per_rank = 64; // buckets differ by some 10 %
-    double mine = 0;
-    for (std::int64_t i = 0; i < std::ssize(keys); ++i) {
-        mine += weight_of(i);
-    }
-    double total = 0;
-    for (const double of_rank : ranks.gather(mine)) { // added alike on all ranks
-        total += of_rank;
-    }
-    std::vector<Key> sample;
-    ranks.agreed([&] {
-        const double step = total / (static_cast<double>(samples_per_rank) * ranks.size());
-        double next = step / 2;
-        double passed = 0;
-        for (const std::int64_t i : order) {
-            passed += weight_of(i);
-            for (; next < passed; next += step) { // several times if it outweighs several samples
-                sample.push_back(keys[i]);
-            }
-        }
-    });
-    std::vector<Key> samples = ranks.gather_lists<Key>(sample).values;
-    std::vector<Key> splitters;
-    ranks.agreed([&] {
-        std::ranges::sort(samples);
-        for (std::size_t rank = 1; !samples.empty() && rank < static_cast<std::size_t>(ranks.size()); ++rank) {
-            splitters.push_back(samples[samples.size() * rank / static_cast<std::size_t>(ranks.size())]);
-        }
-    });
-    return splitters;
-}
-
-/// The bucket of a key, the same for equal keys.
-template <class Key>
-int bucket_of(const std::vector<Key>& splitters, const Key& key) {
-    return static_cast<int>(std::ranges::upper_bound(splitters, key) - splitters.begin());
-}
-
 template <class Key>
 class SortedKeys {
 public:
-    /// A key of this rank's bucket, and where it came from.
+    /// A key of this rank's part, and where it came from.
     struct Entry {
         Key key;
         std::int32_t message; ///< of those that arrived
@@ -74,16 +30,25 @@ public:
 
     /// Collective.
     SortedKeys(Ranks& ranks, const std::vector<Key>& keys) : ranks_(ranks) {
-        ranks.agreed([&] { order_ = order_of<Key>(keys); });
-        const std::vector<Key> splitters = split_keys(ranks, keys, order_, [](std::int64_t) { return 1.0; });
+        WeighedKeys ascending;
+        ranks.agreed([&] {
+            order_ = order_of<Key>(keys);
+            std::vector<KeyNumber> numbers;
+            numbers.reserve(keys.size());
+            for (const std::int64_t i : order_) {
+                numbers.push_back(number_of(keys[i]));
+            }
+            ascending = WeighedKeys(std::move(numbers), {});
+        });
+        const std::vector<KeyNumber> cuts = cut_keys(ranks, ascending);
         std::vector<RankMessage> messages;
         ranks.agreed([&] {
             int last = -1;
             for (const std::int64_t i : order_) {
                 const Key& key = keys[i];
-                if (const int bucket = bucket_of(splitters, key); bucket != last) {
-                    messages.push_back({bucket, {}});
-                    last = bucket;
+                if (const int part = part_of(cuts, number_of(key)); part != last) {
+                    messages.push_back({part, {}});
+                    last = part;
                 }
                 MessageWriter(messages.back().bytes).put_value(key);
             }
@@ -125,7 +90,7 @@ public:
         });
         const std::vector<RankMessage> answered = ranks_.exchange(std::move(answers));
         std::vector<std::int64_t> positions(order_.size());
-        ranks_.agreed([&] { // buckets ascend with ranks, as the sorted keys do
+        ranks_.agreed([&] { // parts ascend with ranks, as the sorted keys do
             std::size_t next = 0;
             for (const RankMessage& message : answered) {
                 for (const std::int64_t position : values_of<std::int64_t>(message)) {

@@ -28,11 +28,11 @@ struct OfLane {
     __device__ T operator()(const T& number) const {
         return __shfl_xor_sync(whole_warp, number, lanes);
     }
-    __device__ halos::Int128 operator()(const halos::Int128& number) const {
-        const auto units = static_cast<halos::UnsignedInt128>(number);
+    __device__ Int128 operator()(const Int128& number) const {
+        const auto units = static_cast<UnsignedInt128>(number);
         const auto low = (*this)(static_cast<unsigned long long>(units));
         const auto high = (*this)(static_cast<unsigned long long>(units >> 64));
-        return static_cast<halos::Int128>(halos::UnsignedInt128{high} << 64 | low);
+        return static_cast<Int128>(UnsignedInt128{high} << 64 | low);
     }
 };
 

@@ -17,15 +17,13 @@
 
 #include "support/bits.hpp"
 #include "support/host_device.hpp"
+#include "support/int128.hpp"
 
 #include <bit>
 #include <cmath>
 #include <cstdint>
 
 namespace kith::detail::halos {
-
-__extension__ using Int128 = __int128;
-__extension__ using UnsignedInt128 = unsigned __int128;
 
 /// The nearest double, ties to even: what a compiler's own conversion gives, on every device.
 KITH_HOST_DEVICE inline double nearest_double(Int128 x) noexcept {

@@ -46,7 +46,7 @@ TEST(FixedSum, SplitsEveryNumber) {
 }
 
 TEST(FixedSum, RoundsIntegersAsTheCompilerDoes) {
-    using detail::halos::Int128;
+    using detail::Int128;
     Random random(3);
     for (int width = 1; width <= 127; ++width) {
         for (int draw = 0; draw < 200; ++draw) {
