@@ -113,7 +113,7 @@ def drawn_figures(report):
     finished(right, "5.9: speed-up of the plane tree", "times", logarithmic=False)
     yield "thesis_routes", figure
 
-    style = {"tree": "black", "kdtree": "tab:blue", "scipy": "tab:cyan", "hfof": "tab:orange", **there}
+    style = {"tree": "black", "kdtree": "tab:blue", "scipy": "tab:red", "hfof": "tab:orange", **there}
     figure, (left, right) = pyplot.subplots(1, 2, figsize=(11, 4.9), layout="constrained")
     drawn(left, rows, "5.10", style)
     finished(left, f"5.10: beside SciPy and hfof, {where('5.10')}", "seconds")
