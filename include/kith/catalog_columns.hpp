@@ -1,17 +1,20 @@
-// The table of the catalog's columns, one row per column: the only list of them.
+// The tables of the columns of groups and of halos, one row per column: the only lists of them.
 //
-// Memory on CPU and GPU, the readers and writers of files, `kith fof --help`, Python and the tests loop over it. A new
-// column is a member of Catalog, a row here, its computation in src/halos/group_columns.hpp and its line in
-// docs/catalogs.md; a build or a test fails where one of them is missing. Numbers are in the units of the input.
-// <kith/catalog_file.hpp> converts them to physical units.
+// Memory on CPU and GPU, the readers and writers of files, `kith fof --help`, `kith halos --help`, Python and the tests
+// loop over them. A new column of groups is a member of Catalog, a row here, its computation in
+// src/halos/group_columns.hpp and its line in docs/catalogs.md; one of halos a member of Halos, a row here, its
+// computation in src/halos/bound_halos.cpp and its line in docs/halos.md. A build or a test fails where one of them is
+// missing. Numbers are in the units of the input. <kith/catalog_file.hpp> converts them to physical units.
 #pragma once
 
 #include <kith/catalog.hpp>
+#include <kith/halos.hpp>
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -19,19 +22,22 @@
 namespace kith {
 
 enum class ColumnShape : std::uint8_t {
-    scalar,  ///< groups
-    vector,  ///< groups x dimension
-    by_type, ///< groups x max_types
+    scalar,         ///< rows
+    vector,         ///< rows x dimension
+    by_type,        ///< rows x max_types
+    by_overdensity, ///< rows x overdensities; in files a column for each
 };
 
 enum class ColumnKind : std::uint8_t {
     count,
     index,
     flag,
+    ratio,
     mass,
     length,
     velocity,
-    catalog_velocity, ///< a times the peculiar velocity, as Gadget's catalogs store it
+    catalog_velocity,  ///< a times the peculiar velocity, as Gadget's catalogs store it
+    peculiar_velocity, ///< without any power of a
 };
 
 /// Type of the numbers in files.
@@ -48,18 +54,25 @@ enum class ColumnType : std::uint8_t {
 enum class ColumnPresence : std::uint8_t {
     always,
     with_velocities,        ///< if the input has velocities
+    with_gravity,           ///< if G is known
+    with_ids,               ///< if the input has ids
     not_in_tables,          ///< in HDF5 only
     beside_sorted_snapshot, ///< in HDF5 only, with io::CatalogFileOptions::sorted_snapshot
+    not_in_files,
 };
 
-/// The member of Catalog that holds a column; std::monostate if the writers of files derive it.
+/// The member of Catalog or Halos that holds a column; std::monostate if the writers of files derive it.
 using CatalogField = std::variant<std::monostate, std::vector<double> Catalog::*, std::vector<std::int64_t> Catalog::*,
                                   std::vector<std::uint8_t> Catalog::*>;
+using HaloField = std::variant<std::monostate, std::vector<double> Halos::*, std::vector<std::int64_t> Halos::*,
+                               std::vector<std::int32_t> Halos::*, std::vector<std::uint8_t> Halos::*>;
 
-struct CatalogColumn {
-    std::string_view name;  ///< of the dataset in /Group, and of the column of a table
-    std::string_view field; ///< name of the member of Catalog, in C++ and Python; empty if there is none
-    CatalogField values;
+template <class Field>
+struct Column {
+    /// Of the dataset, and of the column of a table; of one by_overdensity, the beginning.
+    std::string_view name;
+    std::string_view field; ///< name of the member, in C++ and Python; empty if there is none
+    Field values;
     ColumnShape shape;
     ColumnKind kind;
     ColumnType type;
@@ -68,19 +81,31 @@ struct CatalogColumn {
     std::string_view read_before = {}; ///< another code's dataset that is read rather than this one
     std::string_view read_else = {};   ///< the same, read where this one is missing
 
-    /// Whether io::write_catalog_table() writes it.
-    [[nodiscard]] constexpr bool in_table() const noexcept {
-        return presence == ColumnPresence::always || presence == ColumnPresence::with_velocities;
-    }
+    /// Whether tables in text have it.
+    [[nodiscard]] constexpr bool in_table() const noexcept { return presence < ColumnPresence::not_in_tables; }
     /// Numbers in a row.
-    [[nodiscard]] constexpr std::int64_t width(int dimension) const noexcept {
-        return shape == ColumnShape::scalar ? 1 : shape == ColumnShape::vector ? dimension : max_types;
+    [[nodiscard]] constexpr std::int64_t width(int dimension, std::int64_t overdensities = 0) const noexcept {
+        switch (shape) {
+        case ColumnShape::scalar:
+            return 1;
+        case ColumnShape::vector:
+            return dimension;
+        case ColumnShape::by_type:
+            return max_types;
+        default:
+            return overdensities;
+        }
     }
-    /// Numbers in the member of a catalog.
-    [[nodiscard]] constexpr std::int64_t size(std::int64_t groups, int dimension, bool has_velocities) const noexcept {
-        return presence == ColumnPresence::with_velocities && !has_velocities ? 0 : groups * width(dimension);
+    /// Numbers in the member.
+    [[nodiscard]] constexpr std::int64_t size(std::int64_t rows, int dimension, bool has_velocities,
+                                              std::int64_t overdensities = 0) const noexcept {
+        return presence == ColumnPresence::with_velocities && !has_velocities ? 0
+                                                                              : rows * width(dimension, overdensities);
     }
 };
+using CatalogColumn = Column<CatalogField>;
+/// In /Subhalo, or in /Group if the name begins so.
+using HaloColumn = Column<HaloField>;
 
 namespace detail {
 
@@ -131,25 +156,95 @@ consteval auto make_catalog_columns() {
     });
 }
 
+consteval auto make_halo_columns() {
+    using H = Halos;
+    using enum ColumnShape;
+    using enum ColumnKind;
+    using enum ColumnType;
+    using enum ColumnPresence;
+    constexpr HaloField derived;
+    return std::to_array<HaloColumn>({
+        // Of /Group, where those of the same names in catalog_columns mean something else, or are about halos.
+        {"GroupPos", "", derived, vector, length, as_positions, not_in_tables,
+         "position of the member of lowest potential; of a group without a halo, its center of mass"},
+        {"GroupCM", "", derived, vector, length, as_positions, not_in_tables,
+         "center of mass of all members, inside the box"},
+        {"GroupNsubs", "", derived, scalar, count, int32, not_in_tables, "bound halos"},
+        {"GroupFirstSub", "", derived, scalar, index, int32, not_in_tables, "row of the first in /Subhalo; -1: none"},
+        {"SubhaloGroupNr", "group", &H::group, scalar, index, int32, always, "label of the group, its row in /Group",
+         "", "SubhaloGrNr"},
+        {"SubhaloGrNr", "", derived, scalar, index, int32, not_in_tables, "the same as SubhaloGroupNr"},
+        {"SubhaloParent", "parent", &H::parent, scalar, index, int32, always,
+         "row of the halo of which this is a part; -1: none"},
+        {"SubhaloLen", "count", &H::count, scalar, count, int32, always, "bound members"},
+        {"SubhaloLenType", "", derived, by_type, count, int32, always, "bound members of each type"},
+        {"", "center_row", &H::center_row, scalar, index, int32, not_in_files, "row of the member of lowest potential"},
+        {"SubhaloRowMostbound", "", derived, scalar, index, int64, not_in_tables,
+         "row of the most bound member among all particles of the snapshot file"},
+        {"SubhaloIDMostbound", "", derived, scalar, index, int64, with_ids, "id of the most bound member"},
+        {"SubhaloPos", "center", &H::center, vector, length, as_positions, always,
+         "position of the member of lowest potential, inside the box"},
+        {"SubhaloCM", "center_of_mass", &H::center_of_mass, vector, length, as_positions, always,
+         "center of mass of the bound members, inside the box"},
+        {"SubhaloCMOffset", "center_offset", &H::center_offset, scalar, length, as_positions, always,
+         "distance of the center of mass from the center"},
+        {"SubhaloVel", "", derived, vector, peculiar_velocity, as_velocities, with_velocities,
+         "mean peculiar velocity of the bound members by mass"},
+        {"SubhaloMass", "mass", &H::mass, scalar, mass, float64, always, "sum of the bound members' masses"},
+        {"SubhaloGroupMass", "group_mass", &H::group_mass, scalar, mass, float64, always,
+         "sum of the masses of all members of the group"},
+        {"SubhaloUnboundFraction", "unbound_fraction", &H::unbound_fraction, scalar, ratio, as_positions, always,
+         "part of the group's mass that is not bound"},
+        {"SubhaloHalfmassRad", "half_mass_radius", &H::half_mass_radius, scalar, length, as_positions, always,
+         "radius about the center that holds half of the bound members' mass"},
+        {"SubhaloVmax", "max_velocity", &H::max_velocity, scalar, peculiar_velocity, as_positions, with_gravity,
+         "largest circular velocity, sqrt(G M(r)/(a r)), about the center"},
+        {"SubhaloVmaxRad", "max_velocity_radius", &H::max_velocity_radius, scalar, length, as_positions, always,
+         "radius of the largest circular velocity"},
+        {"SubhaloIsWide", "is_wide", &H::is_wide, scalar, flag, uint8, always,
+         "1 if bound members or spheres reach over more than half a period"},
+        {"SubhaloIsBridge", "is_bridge", &H::is_bridge, scalar, flag, uint8, always,
+         "1 if the bound members have less than half of the group's mass"},
+        {"Group_M_", "sphere_mass", &H::sphere_mass, by_overdensity, mass, float64, always,
+         "mass of the sphere of a mean density, about the center"},
+        {"Group_R_", "sphere_radius", &H::sphere_radius, by_overdensity, length, as_positions, always,
+         "radius of the sphere of a mean density, about the center"},
+    });
+}
+
 } // namespace detail
 
 /// In file order.
 inline constexpr auto catalog_columns = detail::make_catalog_columns();
+/// What a file of halos has beside or in place of them.
+inline constexpr auto halo_columns = detail::make_halo_columns();
 
-/// Calls visit(column, values) for every column that is a member of Catalog. `values` is that member of `catalog`,
-/// which may be const.
-template <class CatalogOrConst, class Visitor>
-void for_each_field(CatalogOrConst& catalog, const Visitor& visit) {
+/// The table of Catalog or of Halos.
+template <class Record>
+constexpr const auto& column_table() noexcept {
+    if constexpr (std::is_same_v<Record, Catalog>) {
+        return catalog_columns;
+    } else {
+        static_assert(std::is_same_v<Record, Halos>);
+        return halo_columns;
+    }
+}
+
+/// Calls visit(column, values) for every column that is a member of the record, a Catalog or Halos, which may be const.
+/// `values` is that member.
+template <class RecordOrConst, class Visitor>
+void for_each_field(RecordOrConst& record, const Visitor& visit) {
+    constexpr const auto& columns = column_table<std::remove_const_t<RecordOrConst>>();
     const auto visit_one = [&]<std::size_t Row>() {
-        constexpr const CatalogColumn& column = catalog_columns[Row];
+        constexpr const auto& column = columns[Row];
         if constexpr (column.values.index() != 0) {
-            visit(column, catalog.*std::get<column.values.index()>(column.values));
+            visit(column, record.*std::get<column.values.index()>(column.values));
         }
     };
     [&]<std::size_t... Rows>(std::index_sequence<Rows...>) {
         (visit_one.template operator()<Rows>(), ...);
     }
-    (std::make_index_sequence<catalog_columns.size()>());
+    (std::make_index_sequence<columns.size()>());
 }
 
 namespace detail {

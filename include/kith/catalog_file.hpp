@@ -1,4 +1,4 @@
-// Units of the columns of a catalog file (/Group of the HDF5 file, and tables), and catalogs as tables.
+// Units of the columns of a catalog file (/Group and /Subhalo of the HDF5 file, and tables), and catalogs as tables.
 //
 // <kith/catalog_columns.hpp> lists the columns. Numbers are in the units of the input:
 // physical = number * a^a_power * h^h_power if the frame of the input is known; otherwise nothing is claimed.
@@ -14,14 +14,14 @@
 namespace kith::io {
 
 /// "code length", "code mass", "code velocity" or "none".
-[[nodiscard]] std::string_view unit_of(const CatalogColumn& column);
+[[nodiscard]] std::string_view unit_of(ColumnKind kind);
 
 /// Powers of a and h, and the unit if it is known; empty for columns without unit.
-[[nodiscard]] std::optional<Scaling> scaling_of(const CatalogColumn& column, const Frame& frame);
+[[nodiscard]] std::optional<Scaling> scaling_of(ColumnKind kind, const Frame& frame);
 
 /// "comoving" if the number is scaled by a power of a, otherwise "physical"; "as in the input" if the input's frame is
 /// unknown; "none" for columns without unit.
-[[nodiscard]] std::string_view frame_of(const CatalogColumn& column, const std::optional<Frame>& frame);
+[[nodiscard]] std::string_view frame_of(ColumnKind kind, const std::optional<Frame>& frame);
 
 enum class TableFormat : std::uint8_t {
     csv,  ///< RFC 4180, with a line of names

@@ -2,6 +2,7 @@
 #include "arrays.hpp"
 #include "bindings.hpp"
 #include "call.hpp"
+#include "columns.hpp"
 #include "phase_space.hpp"
 
 #include <kith/device_catalog.hpp>
@@ -98,21 +99,6 @@ nb::object column_of(nb::handle self, const std::string& name) {
     return found;
 }
 
-/// The numbers of a column as an array that views them.
-nb::object array_of(const CatalogColumn& column, nb::handle self) {
-    const auto& catalog = nb::cast<const Catalog&>(self);
-    const auto width = static_cast<std::size_t>(column.width(catalog.dimension));
-    return std::visit(
-        [&](auto member) -> nb::object {
-            if constexpr (std::is_same_v<decltype(member), std::monostate>) {
-                return nb::none();
-            } else {
-                return numpy_view(catalog.*member, column.shape == ColumnShape::scalar ? 0 : width, self);
-            }
-        },
-        column.values);
-}
-
 nb::object members_of(const Catalog& catalog, nb::handle self) {
     return catalog.member_array.visit([&](const auto members) { return numpy_view(members, 0, self); });
 }
@@ -151,22 +137,6 @@ void restore(Catalog& uninitialized, const nb::dict& state) {
                    [&](const CatalogColumn& column, auto& values) { take(values, state[column.field.data()]); });
 }
 
-/// The table of columns for Python: name, shape, type, kind, whether it needs velocities, description.
-nb::list table_of_columns() {
-    static_assert(max_types == 7);
-    constexpr std::array shapes = {"(g,)", "(g, d)", "(g, 7)"};
-    constexpr std::array kinds = {"count", "index", "flag", "mass", "length", "velocity", "catalog_velocity"};
-    nb::list rows;
-    const Catalog none;
-    for_each_field(none, [&]<class T>(const CatalogColumn& column, const std::vector<T>&) {
-        const char* type = std::is_same_v<T, double> ? "float64" : sizeof(T) == 1 ? "uint8" : "int64";
-        rows.append(nb::make_tuple(column.field.data(), shapes[static_cast<std::size_t>(column.shape)], type,
-                                   kinds[static_cast<std::size_t>(column.kind)],
-                                   column.presence == ColumnPresence::with_velocities, column.description.data()));
-    });
-    return rows;
-}
-
 } // namespace
 
 void bind_groups(nb::module_& module) {
@@ -195,11 +165,13 @@ void bind_groups(nb::module_& module) {
         .def("__setstate__", restore);
     for (const CatalogColumn& column : catalog_columns) {
         if (!column.field.empty()) {
-            catalog_class.def_prop_ro(column.field.data(),
-                                      [&column](nb::handle self) { return array_of(column, self); });
+            catalog_class.def_prop_ro(column.field.data(), [&column](nb::handle self) {
+                const auto& catalog = nb::cast<const Catalog&>(self);
+                return column_view(column, catalog, column.width(catalog.dimension), self);
+            });
         }
     }
-    module.attr("catalog_columns") = table_of_columns();
+    module.attr("catalog_columns") = table_of_columns<Catalog>();
 
     nb::class_<DeviceCatalog>(module, "DeviceCatalog")
         .def_prop_ro("groups", [](const DeviceCatalog& catalog) { return catalog.groups; })

@@ -2,6 +2,7 @@
 #include "arrays.hpp"
 #include "bindings.hpp"
 #include "call.hpp"
+#include "columns.hpp"
 #include "numbers.hpp"
 #include "phase_space.hpp"
 
@@ -149,21 +150,11 @@ nb::tuple universe_of(const std::optional<nb::dict>& frame, std::map<std::string
         nb::make_tuple(text_of(found.no_gravity), text_of(found.no_hubble), text_of(found.no_omega_matter)));
 }
 
-/// A column of halos as an array that views it; of `width` numbers for each, or of one if that is 0.
+/// What is not a column of halos.
 template <class T>
-void bind_column(nb::class_<Halos>& bound, const char* name, std::vector<T> Halos::*column, std::size_t width = 0) {
-    bound.def_prop_ro(name, [column, width](nb::handle self) {
-        return numpy_view(nb::cast<const Halos&>(self).*column, width, self);
-    });
-}
-
-/// Of each overdensity and halo; halos without any overdensity have no numbers.
-template <class T>
-void bind_spheres(nb::class_<Halos>& bound, const char* name, std::vector<T> Halos::*column) {
-    bound.def_prop_ro(name, [column](nb::handle self) {
-        const auto& found = nb::cast<const Halos&>(self);
-        return numpy_view(found.*column, std::max<std::size_t>(found.options.overdensities.size(), 1), self);
-    });
+void bind_array(nb::class_<Halos>& bound, const char* name, std::vector<T> Halos::*array) {
+    bound.def_prop_ro(name,
+                      [array](nb::handle self) { return numpy_view(nb::cast<const Halos&>(self).*array, 0, self); });
 }
 
 } // namespace
@@ -177,28 +168,22 @@ void bind_halos(nb::module_& module) {
             const Softening softening = found.options.softening.value_or(Softening());
             return std::pair(std::string(kernels[static_cast<std::size_t>(softening.kernel)]), softening.length);
         });
-    for (const auto& [name, column] :
-         {std::pair("group", &Halos::group), std::pair("parent", &Halos::parent), std::pair("offset", &Halos::offset),
-          std::pair("count", &Halos::count), std::pair("group_offset", &Halos::group_offset),
-          std::pair("first_of_group", &Halos::first_of_group)}) {
-        bind_column(bound, name, column);
+    bind_array(bound, "members", &Halos::members);
+    bind_array(bound, "energies", &Halos::energies);
+    bind_array(bound, "offset", &Halos::offset);
+    bind_array(bound, "group_offset", &Halos::group_offset);
+    bind_array(bound, "first_of_group", &Halos::first_of_group);
+    for (const HaloColumn& column : halo_columns) {
+        if (!column.field.empty()) {
+            bound.def_prop_ro(column.field.data(), [&column](nb::handle self) {
+                const auto& found = nb::cast<const Halos&>(self);
+                // Without any overdensity there are no numbers, whatever the width.
+                const std::int64_t spheres = std::max<std::int64_t>(std::ssize(found.options.overdensities), 1);
+                return column_view(column, found, column.width(3, spheres), self);
+            });
+        }
     }
-    bind_column(bound, "members", &Halos::members);
-    bind_column(bound, "center_row", &Halos::center_row);
-    for (const auto& [name, column] :
-         {std::pair("energies", &Halos::energies), std::pair("center_offset", &Halos::center_offset),
-          std::pair("mass", &Halos::mass), std::pair("group_mass", &Halos::group_mass),
-          std::pair("unbound_fraction", &Halos::unbound_fraction),
-          std::pair("half_mass_radius", &Halos::half_mass_radius), std::pair("max_velocity", &Halos::max_velocity),
-          std::pair("max_velocity_radius", &Halos::max_velocity_radius)}) {
-        bind_column(bound, name, column);
-    }
-    bind_column(bound, "center", &Halos::center, 3);
-    bind_column(bound, "center_of_mass", &Halos::center_of_mass, 3);
-    bind_column(bound, "is_wide", &Halos::is_wide);
-    bind_column(bound, "is_bridge", &Halos::is_bridge);
-    bind_spheres(bound, "sphere_mass", &Halos::sphere_mass);
-    bind_spheres(bound, "sphere_radius", &Halos::sphere_radius);
+    module.attr("halo_columns") = table_of_columns<Halos>();
 
     module.def(
         "halos",

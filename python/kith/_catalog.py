@@ -9,34 +9,19 @@ carried, or the names that a file has for them.
 from __future__ import annotations
 
 import inspect
-import textwrap
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy
 
 from kith import _arrays, _catalog_rows, _column_tables, _core, _frames, _units
 from kith._catalog_rows import Group
+from kith._column_tables import Column
 from kith._snapshot import Snapshot
 
 
-class _Column(NamedTuple):
-    """A row of the core's table of columns, kith/catalog_columns.hpp."""
-
-    name: str
-    shape: str
-    dtype: str
-    kind: str
-    of_velocities: bool
-    description: str
-
-    @property
-    def is_by_type(self):
-        return self.shape == "(g, 7)"
-
-
 # Those by type are last. `offset`, the only index, belongs to the members.
-_COLUMNS = {column.name: column for column in sorted((_Column(*row) for row in _core.catalog_columns),
+_COLUMNS = {column.name: column for column in sorted((Column(*row) for row in _core.catalog_columns),
                                                      key=lambda column: column.is_by_type) if column.kind != "index"}
 
 
@@ -101,7 +86,7 @@ class Catalog:
                  has_masses=False):
         header = getattr(source, "header", None)
         self._core = core
-        self.columns = tuple(name for name, column in _COLUMNS.items() if has_velocities or not column.of_velocities)
+        self.columns = tuple(name for name, column in _COLUMNS.items() if has_velocities or not column.needs)
         self.units = {name: units[column.kind] for name, column in _COLUMNS.items()
                       if units.get(column.kind) is not None}
         if units["length"] is not None:
@@ -148,7 +133,7 @@ class Catalog:
         self.units = {name: unit for name, unit in core.units.items() if name in _COLUMNS}
         # A file without groups may have no columns; those of no rows stand for them.
         self.columns = tuple(name for name, column in _COLUMNS.items()
-                             if name in self.units or (len(self) == 0 and not column.of_velocities))
+                             if name in self.units or (len(self) == 0 and not column.needs))
         is_mean = core.scalings.get("velocity", ("",))[0] == "GroupVelStored"
         self._velocity_factor = _frames.catalog_factor(self._frame) if is_mean else 1.0
         if not is_mean or (self._frame is not None and self.time is not None):
@@ -357,13 +342,8 @@ def _read_only(array):
 
 
 def _described(column):
-    """The entry of a column in the documentation of Catalog."""
-    text = column.description.replace("as the input stores them", "(a times peculiar ones where a cosmology is stated: Notes)")
-    if "(" not in text.split()[0]:  # no formula
-        text = text[0].upper() + text[1:]
-    text += "; only if there are velocities." if column.of_velocities else "."
-    text = textwrap.fill(text, 116, initial_indent="    ", subsequent_indent="    ")
-    return f"{column.name} : {column.dtype}, shape {column.shape}\n{text}\n"
+    return _column_tables.described(column, column.description.replace(
+        "as the input stores them", "(a times peculiar ones where a cosmology is stated: Notes)"))
 
 
 if Catalog.__doc__ is not None:  # as it is under python -OO

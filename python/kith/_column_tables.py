@@ -1,6 +1,41 @@
-"""Columns of a catalog as tables of other libraries."""
+"""Columns of a catalog or of halos: the core's tables of them, their documentation, and tables of other libraries."""
+
+import textwrap
+from typing import NamedTuple
 
 import numpy
+
+
+class Column(NamedTuple):
+    """A row of one of the core's tables of columns, kith/catalog_columns.hpp."""
+
+    name: str
+    shape: str
+    dtype: str
+    kind: str
+    needs: str  # "velocities", "gravity", or nothing
+    description: str
+
+    @property
+    def is_by_type(self):
+        return self.shape.endswith("7)")
+
+    @property
+    def measures(self):
+        """What units it has: "length", "mass", "velocity"; other words of kinds without unit."""
+        return self.kind.split("_")[-1]
+
+
+_NEEDED = {"velocities": "; only if there are velocities", "gravity": "; only if G is known"}
+
+
+def described(column, description):
+    """The entry of a column in the documentation of a class."""
+    text = description
+    if "(" not in text.split()[0]:  # no formula
+        text = text[0].upper() + text[1:]
+    text = textwrap.fill(text + _NEEDED.get(column.needs, "") + ".", 116, initial_indent="    ", subsequent_indent="    ")
+    return f"{column.name} : {column.dtype}, shape {column.shape}\n{text}\n"
 
 
 def structured(columns):

@@ -26,7 +26,7 @@ class DeviceCatalog:
 
     def __init__(self, core, like, to_host, has_velocities, velocity_factor):
         self._core, self._like, self._to_host, self._velocity_factor = core, like, to_host, velocity_factor
-        self.columns = tuple(name for name, column in _COLUMNS.items() if has_velocities or not column.of_velocities)
+        self.columns = tuple(name for name, column in _COLUMNS.items() if has_velocities or not column.needs)
 
     def to_host(self) -> Catalog:
         """A copy in the host's memory, which can be sliced, drawn, written and turned into tables."""

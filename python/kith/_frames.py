@@ -119,6 +119,8 @@ def mass_unit(frame, h):
 def physical_unit(frame, kind, h, a_power=None):
     """The unit of astropy that makes numbers physical; None if it is not known, or if a power of the scale factor, the
     frame's or the one given, has to be applied to them first."""
+    if kind == "peculiar_velocity":
+        kind, a_power = "velocity", 0
     if frame is None or kind not in _CGS:
         return None
     own_power, h_power, to_cgs = frame[kind]

@@ -6,6 +6,7 @@ without them is left out, and one warning names it. docs/semantics.md, "Bound ha
 
 from __future__ import annotations
 
+import inspect
 import re
 from typing import Any
 
@@ -14,16 +15,13 @@ import numpy
 from kith import _arrays, _column_tables, _core, _frames, _units, _universe
 from kith._arrays import AnyArray, BoxLike, ProgressLike
 from kith._call import is_snapshot, normalize_arguments, over_ranks
+from kith._column_tables import Column
 from kith._fof import at_least_one
 from kith._hints import takes_own_names
 from kith._phase_space import warn_of_unequal_masses
 
-# Of each column what it counts or measures.
-_COLUMNS = {"group": "label", "parent": "label", "count": "count", "center_row": "row", "center": "length",
-            "center_of_mass": "length", "center_offset": "length", "mass": "mass", "group_mass": "mass",
-            "unbound_fraction": "share", "half_mass_radius": "length", "max_velocity": "velocity",
-            "max_velocity_radius": "length", "is_wide": "flag", "is_bridge": "flag"}
-_OF_GRAVITY = ("max_velocity", "max_velocity_radius")
+_COLUMNS = {row[0]: Column(*row) for row in _core.halo_columns}
+_SPHERES = {"m": _COLUMNS.pop("sphere_mass"), "r": _COLUMNS.pop("sphere_radius")}  # by the letter before an overdensity
 _KERNELS = ("spline", "plummer")
 
 
@@ -156,44 +154,21 @@ def halos(points: AnyArray, linking_length: float | None = None, *, b: float | N
                        particles.masses, particles.uniform_mass, universe.of_core(), softening, list(known.values()),
                        is_unbound, min_members, outermost, bound_only, least_radius)
     linking_length = None if length is None else core.linking_length
-    return Halos(core, labels, linking_length, min_members, is_unbound, list(known), universe, particles.units, snapshot)
+    return Halos(core, labels, linking_length, min_members, is_unbound, list(known), universe, particles, snapshot)
 
 
 class Halos:
     """The bound halos of groups, as `kith.halos` finds them: columns with a row for each, in the order of their groups.
 
     Columns are attributes and items: `halos.mass`, `halos["mass"]`. They are NumPy arrays that cannot be written to,
-    Quantities where the points, velocities and masses are, and are in the units of these. Lengths are comoving.
+    Quantities where the points, velocities and masses are, and are in the units of these. Lengths are comoving, velocities
+    physical. Without masses every point counts as 1.
 
     Attributes
     ----------
     columns : tuple of str
         Names of the columns that there are.
-    group : int64, shape (h,)
-        Label of its group.
-    parent : int64, shape (h,)
-        Halo of which it is a part; -1: none. Halos within halos are not found yet.
-    count : int64, shape (h,)
-        Bound members.
-    center_row : int32, shape (h,)
-        Row of the member of lowest potential.
-    center : float64, shape (h, 3)
-        Its position, inside the box.
-    center_of_mass : float64, shape (h, 3)
-        Of the bound members, inside the box.
-    center_offset : float64, shape (h,)
-        Distance between the two.
-    mass, group_mass : float64, shape (h,)
-        Of the bound members, and of all members of the group. Without masses every point counts as 1.
-    unbound_fraction : float64, shape (h,)
-        Of the group's mass.
-    half_mass_radius : float64, shape (h,)
-        Of the bound members.
-    max_velocity, max_velocity_radius : float64, shape (h,)
-        The largest circular velocity, which is physical, and its radius; only if G is known.
-    is_wide, is_bridge : uint8, shape (h,)
-        1 if bound members or spheres reach over more than half a period; if the bound members have less than half of the
-        group's mass.
+    COLUMNS
     m200c, r200c, ... : float64, shape (h,)
         Mass and radius of the sphere with that mean density, for each overdensity asked for; 0 if no sphere has it.
     labels : int32, shape (n,)
@@ -225,20 +200,18 @@ class Halos:
         Units of the columns that have one, by name, if points, velocities or masses are astropy Quantities.
     """
 
-    def __init__(self, core, labels, linking_length, min_members, unbind, spheres, universe, units, snapshot):
-        own = [name for name in _COLUMNS if name not in _OF_GRAVITY or universe.gravity is not None]
-        kinds = {name: _COLUMNS[name] for name in own}
-        for name in spheres:
-            kinds |= {"m" + name: "mass", "r" + name: "length"}
-        self.columns = tuple(kinds)
-        self.units = {name: units[kind] for name, kind in kinds.items() if units.get(kind) is not None}
-        self._kinds, self._spheres = kinds, spheres
+    def __init__(self, core, labels, linking_length, min_members, unbind, spheres, universe, particles, snapshot):
+        units, has_velocities = particles.units, particles.velocities is not None
+        known = {"": True, "velocities": has_velocities, "gravity": universe.gravity is not None}
+        numbers = {name: getattr(core, name) for name, column in _COLUMNS.items() if known[column.needs]}
+        for place, name in enumerate(spheres):
+            numbers |= {letter + name: getattr(core, column.name)[:, place] for letter, column in _SPHERES.items()}
+        self._numbers = numbers
+        self.columns = tuple(numbers)
+        self.units = {name: units[_column(name).measures] for name in numbers
+                      if units.get(_column(name).measures) is not None}
         self._frame = _frames.of_points(snapshot)
         self._h = getattr(getattr(snapshot, "header", None), "parameters", {}).get("HubbleParam")
-        numbers = {name: getattr(core, name) for name in own}
-        for place, name in enumerate(spheres):
-            numbers |= {"m" + name: core.sphere_mass[:, place], "r" + name: core.sphere_radius[:, place]}
-        self._numbers = numbers
         for name in ("members", "offset", "group_offset", "first_of_group"):
             setattr(self, name, getattr(core, name))
         self.energies = None
@@ -331,10 +304,20 @@ class Halos:
         """
         from astropy.table import Table
         table = Table({name: self[name] for name in self.columns}, meta={"scale_factor": self.scale_factor})
-        for name, kind in self._kinds.items():
+        for name in self.columns:
             if table[name].unit is None:
-                table[name].unit = _frames.physical_unit(self._frame, kind, self._h, 0 if kind == "velocity" else None)
+                table[name].unit = _frames.physical_unit(self._frame, _column(name).kind, self._h)
         return table
+
+
+def _column(name):
+    """The row of the table that a column is of."""
+    return _COLUMNS[name] if name in _COLUMNS else _SPHERES[name[0]]
+
+
+if Halos.__doc__ is not None:  # as it is under python -OO
+    Halos.__doc__ = inspect.cleandoc(Halos.__doc__).replace("COLUMNS\n", "".join(
+        _column_tables.described(column, column.description) for column in _COLUMNS.values()))
 
 
 def _kernel_and_length(softening):

@@ -203,8 +203,8 @@ def fof_catalog(points, linking_length=None, *, b=None, box=None, velocities=Non
     rows = {"(g,)": (max_groups,), "(g, d)": (max_groups, dimension), "(g, 7)": (max_groups, 7)}
     dtypes = {"float64": points.dtype, "int64": jnp.int32, "uint8": jnp.bool_}
     results = {name: jax.ShapeDtypeStruct(rows[shape], dtypes[dtype])
-               for name, shape, dtype, _, of_velocities, _ in _core.catalog_columns
-               if not of_velocities or velocities is not None}
+               for name, shape, dtype, _, needs, _ in _core.catalog_columns
+               if not needs or velocities is not None}
     of_labels, of_groups = jax.ShapeDtypeStruct((count,), jnp.int32), jax.ShapeDtypeStruct((), jnp.int32)
     call = jax.ffi.ffi_call("kith_catalog", [of_labels, of_groups, *results.values()], vmap_method="expand_dims")
     labels, groups, *found = call(

@@ -9,6 +9,7 @@ import numpy
 import pytest
 
 import kith
+from kith import _halos
 
 MOCK = kith.datasets.halos(8000, 30, seed=5)
 HALOS = kith.halos(MOCK)
@@ -238,6 +239,14 @@ def test_units_of_astropy():
         kith.halos(MOCK.positions * u.Mpc, b=0.2, velocities=velocities, masses=masses, hubble=1.0)
     with pytest.raises(TypeError, match="G is given, but only some of points and masses and velocities carry a unit"):
         kith.halos(MOCK.positions * u.Mpc, b=0.2, velocities=velocities, masses=ARRAYS["masses"], G=1.0)
+
+
+def test_columns_are_as_the_documentation_says():
+    documented = kith.Halos.__doc__.lower()
+    for name, column in _halos._COLUMNS.items():
+        shape = {"(h,)": (len(HALOS),), "(h, 3)": (len(HALOS), 3)}[column.shape]
+        assert (HALOS[name].dtype, HALOS[name].shape) == (column.dtype, shape), name
+        assert f"\n{name} : {column.dtype}, shape {column.shape}\n    {column.description[:5]}".lower() in documented
 
 
 def test_tables_and_copies():

@@ -12,5 +12,7 @@ namespace kith::cli {
 
 /// Each column of catalog_columns: name, meaning, unit, powers of a and h.
 [[nodiscard]] std::string catalog_help();
+/// Each column of halo_columns that files have.
+[[nodiscard]] std::string halo_help();
 
 } // namespace kith::cli

@@ -1,4 +1,5 @@
 // kith halos: bound halos of the friends-of-friends groups of a snapshot, in the files of Gadget-4 and AREPO.
+#include "cli/catalog_help.hpp"
 #include "cli/commands.hpp"
 #include "cli/fof_catalog.hpp"
 #include "cli/fof_groups.hpp"
@@ -203,8 +204,8 @@ Command halos_command(const Parser& program) {
                    "The file has the names of Gadget-4 and AREPO: /Group has GroupPos (that center), GroupCM and the\n"
                    "spherical overdensities about GroupPos (Group_M_Crit200, Group_R_Crit200, ...), /Subhalo one row\n"
                    "per halo. Every dataset states its unit.\n\n" +
-                   std::string(input_formats) +
-                   "\n\n"
+                   std::string(input_formats) + "\n\n" + halo_help() +
+                   "\n"
                    "Examples:\n"
                    "  kith halos snapshot.hdf5 -o halos.hdf5\n"
                    "  kith halos snapshot_007.hdf5 -o out/fof_subhalo_tab_007.hdf5 --sorted-snapshot "

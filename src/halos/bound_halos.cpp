@@ -1,5 +1,7 @@
 #include "halos/bound_halos.hpp"
 
+#include <kith/catalog_columns.hpp>
+
 #include "halos/distance_sort.hpp"
 #include "halos/mass_bound.hpp"
 #include "halos/mass_profile.hpp"
@@ -292,6 +294,19 @@ private:
     PerThread<Scratch> scratch_;
 };
 
+/// What Halos has beside its columns.
+struct WithoutColumns : HaloSummary {
+    std::vector<std::int32_t> members;
+    std::vector<double> energies;
+    std::vector<std::int64_t> group_offset;
+    std::vector<std::int64_t> first_of_group;
+    std::vector<std::int64_t> offset;
+};
+constexpr auto fields = std::count_if(halo_columns.begin(), halo_columns.end(),
+                                      [](const HaloColumn& column) { return !column.field.empty(); });
+static_assert(sizeof(Halos) == sizeof(WithoutColumns) + fields * sizeof(std::vector<double>),
+              "a member of Halos has no row in halo_columns, or a row no member");
+
 /// Rows for the groups that have bound members.
 void make_rows(const GroupMembers& groups, const BoundMembers& bound, Halos& halos) {
     halos.first_of_group.assign(static_cast<std::size_t>(groups.groups()), -1);
@@ -304,20 +319,10 @@ void make_rows(const GroupMembers& groups, const BoundMembers& bound, Halos& hal
             halos.center_row.push_back(bound.deepest[group]);
         }
     }
-    const auto rows = static_cast<std::size_t>(halos.halos);
-    halos.parent.resize(rows, -1);
-    for (auto* column : {&halos.center, &halos.center_of_mass}) {
-        column->resize(3 * rows);
-    }
-    for (auto* column : {&halos.center_offset, &halos.mass, &halos.group_mass, &halos.unbound_fraction,
-                         &halos.half_mass_radius, &halos.max_velocity, &halos.max_velocity_radius}) {
-        column->resize(rows);
-    }
-    for (auto* column : {&halos.sphere_radius, &halos.sphere_mass}) {
-        column->resize(rows * halos.options.overdensities.size());
-    }
-    halos.is_wide.resize(rows);
-    halos.is_bridge.resize(rows);
+    halos.parent.assign(static_cast<std::size_t>(halos.halos), -1);
+    for_each_field(halos, [&](const HaloColumn& column, auto& values) {
+        values.resize(static_cast<std::size_t>(halos.halos * column.width(3, std::ssize(halos.options.overdensities))));
+    });
 }
 
 } // namespace

@@ -1,6 +1,8 @@
 // Where the values of a catalog file's columns come from: members of Catalog as they are, and those derived here.
 #include "io/catalog_columns.hpp"
 
+#include "io/refuse.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -76,47 +78,6 @@ bool is_without_expansion(const Frame& frame) {
     return frame.scale_factor == 1 && frame.length.a_power == 0 && frame.velocity.a_power == 0;
 }
 
-} // namespace
-
-std::string_view unit_of(const CatalogColumn& column) {
-    switch (column.kind) {
-    case ColumnKind::mass:
-        return "code mass";
-    case ColumnKind::length:
-        return "code length";
-    case ColumnKind::velocity:
-    case ColumnKind::catalog_velocity:
-        return "code velocity";
-    default:
-        return "none";
-    }
-}
-
-std::optional<Scaling> scaling_of(const CatalogColumn& column, const Frame& frame) {
-    switch (column.kind) {
-    case ColumnKind::mass:
-        return frame.mass;
-    case ColumnKind::length:
-        return frame.length;
-    case ColumnKind::velocity:
-        return frame.velocity;
-    case ColumnKind::catalog_velocity: // without expansion it is the velocity itself
-        return Scaling{is_without_expansion(frame) ? 0.0 : -1.0, frame.velocity.h_power, frame.velocity.to_cgs};
-    default:
-        return std::nullopt;
-    }
-}
-
-std::string_view frame_of(const CatalogColumn& column, const std::optional<Frame>& frame) {
-    if (unit_of(column) == "none") {
-        return "none";
-    }
-    if (!frame) {
-        return "as in the input";
-    }
-    return scaling_of(column, *frame)->a_power == 0 ? "physical" : "comoving";
-}
-
 ColumnValues values_of(const CatalogColumn& column, const CatalogSource& source) {
     return std::visit(
         [&](auto member) -> ColumnValues {
@@ -140,12 +101,68 @@ bool is_present(const CatalogColumn& column, const CatalogSource& source) {
     }
 }
 
-ColumnType type_of(const CatalogColumn& column, const CatalogSource& source) {
-    const Snapshot& snapshot = source.snapshot;
-    if (column.type != ColumnType::as_positions && column.type != ColumnType::as_velocities) {
-        return column.type;
+} // namespace
+
+std::string_view unit_of(ColumnKind kind) {
+    switch (kind) {
+    case ColumnKind::mass:
+        return "code mass";
+    case ColumnKind::length:
+        return "code length";
+    case ColumnKind::velocity:
+    case ColumnKind::catalog_velocity:
+    case ColumnKind::peculiar_velocity:
+        return "code velocity";
+    default:
+        return "none";
     }
-    const bool as_velocities = column.type == ColumnType::as_velocities && snapshot.velocities;
+}
+
+std::optional<Scaling> scaling_of(ColumnKind kind, const Frame& frame) {
+    switch (kind) {
+    case ColumnKind::mass:
+        return frame.mass;
+    case ColumnKind::length:
+        return frame.length;
+    case ColumnKind::velocity:
+        return frame.velocity;
+    case ColumnKind::catalog_velocity: // without expansion it is the velocity itself
+        return Scaling{is_without_expansion(frame) ? 0.0 : -1.0, frame.velocity.h_power, frame.velocity.to_cgs};
+    case ColumnKind::peculiar_velocity:
+        return Scaling{0, frame.velocity.h_power, frame.velocity.to_cgs};
+    default:
+        return std::nullopt;
+    }
+}
+
+std::string_view frame_of(ColumnKind kind, const std::optional<Frame>& frame) {
+    if (unit_of(kind) == "none") {
+        return "none";
+    }
+    if (!frame) {
+        return "as in the input";
+    }
+    return scaling_of(kind, *frame)->a_power == 0 ? "physical" : "comoving";
+}
+
+std::vector<FileColumn> columns_of(const CatalogSource& source) {
+    std::vector<FileColumn> columns;
+    for (const CatalogColumn& column : catalog_columns) {
+        if (is_present(column, source)) {
+            columns.push_back({std::string(column.name), column.shape, column.kind,
+                               type_of(column.type, source.snapshot), column.width(source.catalog.dimension),
+                               description_of(column.description, column.kind, source), column.in_table(),
+                               [&column, &source] { return values_of(column, source); }});
+        }
+    }
+    return columns;
+}
+
+ColumnType type_of(ColumnType type, const Snapshot& snapshot) {
+    if (type != ColumnType::as_positions && type != ColumnType::as_velocities) {
+        return type;
+    }
+    const bool as_velocities = type == ColumnType::as_velocities && snapshot.velocities;
     const DType dtype = (as_velocities ? *snapshot.velocities : snapshot.positions).dtype();
     return dtype == DType::float32 ? ColumnType::float32 : ColumnType::float64;
 }
@@ -157,12 +174,10 @@ bool counts_as_mass(const CatalogSource& source) {
                       [](double mass, std::int64_t count) { return mass == static_cast<double>(count); });
 }
 
-std::string description_of(const CatalogColumn& column, const CatalogSource& source) {
-    std::string description(column.description);
-    if (column.kind == ColumnKind::mass && counts_as_mass(source)) {
-        description += "; the input has no masses: each particle counts as mass 1";
-    }
-    return description;
+std::string description_of(std::string_view description, ColumnKind kind, const CatalogSource& source) {
+    return message(description, kind == ColumnKind::mass && counts_as_mass(source)
+                                    ? "; the input has no masses: each particle counts as mass 1"
+                                    : "");
 }
 
 } // namespace kith::io

@@ -3,7 +3,10 @@
 
 #include <kith/catalog_file.hpp>
 
+#include <cstdint>
+#include <functional>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -16,18 +19,29 @@ struct CatalogSource {
     bool is_sorted = false; ///< whether a sorted snapshot stands beside the file
 };
 
-using ColumnValues = std::variant<std::vector<std::uint8_t>, std::vector<std::int64_t>, std::vector<double>>;
+using ColumnValues =
+    std::variant<std::vector<std::uint8_t>, std::vector<std::int32_t>, std::vector<std::int64_t>, std::vector<double>>;
 
-/// All values of a column, row by row.
-[[nodiscard]] ColumnValues values_of(const CatalogColumn& column, const CatalogSource& source);
+/// A column as files have it.
+struct FileColumn {
+    std::string name;
+    ColumnShape shape; ///< not by_overdensity: each of these has a column
+    ColumnKind kind;
+    ColumnType type;    ///< that of positions and velocities resolved
+    std::int64_t width; ///< numbers in a row
+    std::string description;
+    bool in_table;
+    std::function<ColumnValues()> values; ///< row by row
+};
 
-[[nodiscard]] bool is_present(const CatalogColumn& column, const CatalogSource& source);
+/// Those that a catalog of this source has. The source must outlive them.
+[[nodiscard]] std::vector<FileColumn> columns_of(const CatalogSource& source);
 
-/// The type of the numbers in the file, that of positions and velocities resolved.
-[[nodiscard]] ColumnType type_of(const CatalogColumn& column, const CatalogSource& source);
+/// The type of the numbers of a column in a file of this snapshot.
+[[nodiscard]] ColumnType type_of(ColumnType type, const Snapshot& snapshot);
 
-/// The column's description, completed by what holds for this source alone.
-[[nodiscard]] std::string description_of(const CatalogColumn& column, const CatalogSource& source);
+/// A column's description, completed by what holds for this source alone.
+[[nodiscard]] std::string description_of(std::string_view description, ColumnKind kind, const CatalogSource& source);
 
 /// Whether the masses of the groups are numbers of members because the input has no masses.
 [[nodiscard]] bool counts_as_mass(const CatalogSource& source);

@@ -1,4 +1,5 @@
-// Values of the columns of a file of halos, from Halos and from the catalog of the same groups.
+// Where the values of the columns of a file of halos come from: members of Halos as they are, and those derived here
+// from Halos, the catalog of the same groups and the snapshot.
 #include "io/halo_columns.hpp"
 
 #include "io/refuse.hpp"
@@ -8,17 +9,14 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
+#include <cstddef>
+#include <utility>
 
 namespace kith::io {
 
 namespace {
 
 constexpr std::int64_t axes = 3;
-
-ColumnType length_type(const Snapshot& snapshot) {
-    return snapshot.positions.dtype() == DType::float32 ? ColumnType::float32 : ColumnType::float64;
-}
 
 double mass_of(const Snapshot& snapshot, std::int64_t row) {
     return snapshot.masses
@@ -27,8 +25,9 @@ double mass_of(const Snapshot& snapshot, std::int64_t row) {
 }
 
 /// Of the potential minimum; without a halo, the center of mass.
-std::vector<double> centers_of_groups(const Halos& halos, const Catalog& groups) {
-    std::vector<double> centers = groups.center;
+ColumnValues centers_of_groups(const HaloSource& source) {
+    const Halos& halos = source.halos;
+    std::vector<double> centers = source.groups.catalog.center;
     for (std::int64_t group = 0; group < halos.groups; ++group) {
         if (const std::int64_t halo = halos.first_of_group[group]; halo >= 0) {
             std::copy_n(halos.center.begin() + axes * halo, axes, centers.begin() + axes * group);
@@ -37,40 +36,32 @@ std::vector<double> centers_of_groups(const Halos& halos, const Catalog& groups)
     return centers;
 }
 
-std::vector<std::int64_t> halos_of_groups(const Halos& halos) {
-    std::vector<std::int64_t> counts(halos.groups);
-    for (const std::int64_t group : halos.group) {
+ColumnValues halos_of_groups(const HaloSource& source) {
+    std::vector<std::int64_t> counts(source.halos.groups);
+    for (const std::int64_t group : source.halos.group) {
         ++counts[group];
     }
     return counts;
 }
 
-std::vector<double> spheres_of_groups(const Halos& halos, const std::vector<double>& of_halos,
-                                      std::size_t overdensity) {
-    const std::size_t width = halos.options.overdensities.size();
-    std::vector<double> values(halos.groups);
-    for (std::int64_t group = 0; group < halos.groups; ++group) {
-        if (const std::int64_t halo = halos.first_of_group[group]; halo >= 0) {
-            values[group] = of_halos[halo * width + overdensity];
-        }
-    }
-    return values;
-}
-
-std::vector<std::int64_t> counts_by_type(const Halos& halos, const Snapshot& snapshot) {
+ColumnValues counts_by_type(const HaloSource& source) {
     constexpr std::size_t without_types = 1;
+    const Halos& halos = source.halos;
+    const std::vector<std::uint8_t>& types = source.groups.snapshot.types;
     std::vector<std::int64_t> counts(halos.halos * max_types);
     for (std::int64_t halo = 0; halo < halos.halos; ++halo) {
         for (std::int64_t i = 0; i < halos.count[halo]; ++i) {
             const std::int32_t row = halos.members[halos.offset[halo] + i];
-            ++counts[halo * max_types + (snapshot.types.empty() ? without_types : snapshot.types[row])];
+            ++counts[halo * max_types + (types.empty() ? without_types : types[row])];
         }
     }
     return counts;
 }
 
 /// Means by mass; of members without any mass, means of all alike.
-std::vector<double> mean_velocities(const Halos& halos, const Snapshot& snapshot) {
+ColumnValues mean_velocities(const HaloSource& source) {
+    const Halos& halos = source.halos;
+    const Snapshot& snapshot = source.groups.snapshot;
     const double factor = universe_of(snapshot.header).velocity_factor;
     std::vector<double> means(axes * halos.halos);
     std::visit(
@@ -94,35 +85,142 @@ std::vector<double> mean_velocities(const Halos& halos, const Snapshot& snapshot
     return means;
 }
 
-ColumnValues most_bound_ids(const Halos& halos, const Snapshot& snapshot) {
-    std::vector<std::int64_t> ids(halos.halos);
-    std::transform(halos.offset.begin(), halos.offset.end(), ids.begin(),
-                   [&](std::int64_t first) { return static_cast<std::int64_t>(snapshot.ids[halos.members[first]]); });
-    return ids;
+/// Numbers of the most bound member of each halo.
+template <class T>
+ColumnValues of_most_bound(const HaloSource& source, const std::vector<T>& numbers) {
+    const Halos& halos = source.halos;
+    std::vector<std::int64_t> values(halos.halos);
+    std::transform(halos.offset.begin(), halos.offset.end(), values.begin(),
+                   [&](std::int64_t first) { return static_cast<std::int64_t>(numbers[halos.members[first]]); });
+    return values;
 }
 
-std::vector<std::int64_t> most_bound_rows(const Halos& halos, const Snapshot& snapshot) {
-    std::vector<std::int64_t> rows(halos.halos);
-    std::transform(halos.offset.begin(), halos.offset.end(), rows.begin(),
-                   [&](std::int64_t first) { return snapshot.file_rows[halos.members[first]]; });
-    return rows;
+struct DerivedColumn {
+    std::string_view name;
+    ColumnValues (*values)(const HaloSource&);
+};
+constexpr std::array derived_columns = std::to_array<DerivedColumn>({
+    {"GroupPos", centers_of_groups},
+    {"GroupCM", [](const HaloSource& source) -> ColumnValues { return source.groups.catalog.center; }},
+    {"GroupNsubs", halos_of_groups},
+    {"GroupFirstSub", [](const HaloSource& source) -> ColumnValues { return source.halos.first_of_group; }},
+    {"SubhaloGrNr", [](const HaloSource& source) -> ColumnValues { return source.halos.group; }},
+    {"SubhaloLenType", counts_by_type},
+    {"SubhaloRowMostbound",
+     [](const HaloSource& source) { return of_most_bound(source, source.groups.snapshot.file_rows); }},
+    {"SubhaloIDMostbound", [](const HaloSource& source) { return of_most_bound(source, source.groups.snapshot.ids); }},
+    {"SubhaloVel", mean_velocities},
+});
+
+constexpr const DerivedColumn* derived(std::string_view name) {
+    const auto* found = std::find_if(derived_columns.begin(), derived_columns.end(),
+                                     [&](const DerivedColumn& each) { return each.name == name; });
+    return found == derived_columns.end() ? nullptr : found;
+}
+static_assert(std::all_of(halo_columns.begin(), halo_columns.end(), [](const HaloColumn& column) {
+    return std::holds_alternative<std::monostate>(column.values) == (derived(column.name) != nullptr);
+}));
+
+ColumnValues values_of(const HaloColumn& column, const HaloSource& source) {
+    return std::visit(
+        [&](auto member) -> ColumnValues {
+            if constexpr (std::is_same_v<decltype(member), std::monostate>) {
+                return derived(column.name)->values(source);
+            } else {
+                return source.halos.*member;
+            }
+        },
+        column.values);
+}
+
+/// Of the halos, by one of the overdensities.
+std::vector<double> spheres_of_halos(const HaloColumn& column, const HaloSource& source, std::size_t overdensity) {
+    const std::vector<double>& all = source.halos.*std::get<std::vector<double> Halos::*>(column.values);
+    const std::size_t width = source.halos.options.overdensities.size();
+    std::vector<double> values(source.halos.halos);
+    for (std::size_t halo = 0; halo < values.size(); ++halo) {
+        values[halo] = all[halo * width + overdensity];
+    }
+    return values;
+}
+
+/// 0 for groups without a halo.
+std::vector<double> first_of_groups(const std::vector<double>& of_halos, const Halos& halos) {
+    std::vector<double> values(halos.groups);
+    std::transform(halos.first_of_group.begin(), halos.first_of_group.end(), values.begin(),
+                   [&](std::int64_t halo) { return halo >= 0 ? of_halos[halo] : 0; });
+    return values;
 }
 
 std::string text_of(const Overdensity& overdensity) {
     switch (overdensity.reference) {
     case DensityReference::critical:
-        return message(overdensity.factor, " times the critical density");
+        return message(overdensity.factor, " times the critical one");
     case DensityReference::matter:
-        return message(overdensity.factor, " times the mean density of matter");
+        return message(overdensity.factor, " times that of matter");
     default:
         return message(overdensity.factor == 1 ? "" : message(overdensity.factor, " times "),
-                       "the density of virialized spheres (Bryan and Norman 1998)");
+                       "that of virialized spheres (Bryan and Norman 1998)");
     }
 }
 
-std::string text_of_spheres(const HaloOptions& options) {
-    return message(options.outermost ? "last" : "first", " crossing about GroupPos, of ",
-                   options.bound_only ? "the bound members" : "all particles", "; 0 if there is none");
+std::string text_of_particles(const HaloOptions& options) {
+    return options.bound_only ? "of the bound members" : "of all particles";
+}
+
+std::string description_of(const HaloColumn& column, const HaloSource& source) {
+    const HaloOptions& options = source.halos.options;
+    const std::string text = description_of(column.description, column.kind, source.groups);
+    return column.field == "max_velocity"
+               ? message(text, ", ", text_of_particles(options), ", with r at least ", options.least_radius.value_or(0))
+               : text;
+}
+
+FileColumn file_column(const HaloColumn& column, const HaloSource& source) {
+    return {std::string(column.name),
+            column.shape,
+            column.kind,
+            type_of(column.type, source.groups.snapshot),
+            column.width(axes),
+            description_of(column, source),
+            column.in_table(),
+            [&column, &source] { return values_of(column, source); }};
+}
+
+/// One for each overdensity.
+void add_spheres(const HaloColumn& column, const HaloSource& source, bool of_groups, std::vector<FileColumn>& columns) {
+    const HaloOptions& options = source.halos.options;
+    for (std::size_t i = 0; i < options.overdensities.size(); ++i) {
+        const Overdensity& overdensity = options.overdensities[i];
+        FileColumn sphere = file_column(column, source);
+        sphere.name += column_name(overdensity);
+        sphere.shape = ColumnShape::scalar;
+        sphere.width = 1;
+        sphere.description += message(": ", text_of(overdensity), "; ", options.outermost ? "last" : "first",
+                                      " crossing, ", text_of_particles(options), "; 0 if there is none");
+        sphere.values = [&column, &source, i, of_groups]() -> ColumnValues {
+            std::vector<double> values = spheres_of_halos(column, source, i);
+            return of_groups ? first_of_groups(values, source.halos) : std::move(values);
+        };
+        columns.push_back(std::move(sphere));
+    }
+}
+
+bool is_of_groups(const HaloColumn& column) {
+    return column.name.starts_with("Group");
+}
+
+bool is_present(const HaloColumn& column, const HaloSource& source) {
+    switch (column.presence) {
+    case ColumnPresence::with_velocities:
+        return source.groups.snapshot.velocities.has_value();
+    case ColumnPresence::with_gravity:
+        return source.knows_gravity;
+    case ColumnPresence::with_ids:
+        return !source.groups.snapshot.ids.empty();
+    default:
+        return column.presence != ColumnPresence::not_in_files;
+    }
 }
 
 } // namespace
@@ -163,99 +261,38 @@ void order_members(Catalog& groups, const Halos& halos, const Snapshot& snapshot
     groups.member_array = std::move(members);
 }
 
-std::string unit_of(const HaloColumn& column) {
-    constexpr std::array<const char*, 4> names = {"none", "code mass", "code length", "code velocity"};
-    return names[static_cast<std::size_t>(column.unit)];
-}
-
-std::optional<Scaling> scaling_of(const HaloColumn& column, const Frame& frame) {
-    switch (column.unit) {
-    case HaloUnit::mass:
-        return frame.mass;
-    case HaloUnit::length:
-        return frame.length;
-    case HaloUnit::peculiar_velocity:
-        return Scaling{0, frame.velocity.h_power, frame.velocity.to_cgs};
-    default:
-        return std::nullopt;
-    }
-}
-
-bool is_of_halos(std::string_view catalog_column) {
-    return catalog_column == "GroupPos" || catalog_column == "GroupNsubs" || catalog_column == "GroupFirstSub";
-}
-
-std::vector<HaloColumn> group_columns(const Halos& halos, const CatalogSource& source) {
-    const ColumnType real = length_type(source.snapshot);
-    std::vector<HaloColumn> columns = {
-        {"GroupPos", "", HaloUnit::length, real, axes,
-         "position of the member of lowest potential; of a group without a halo, its center of mass",
-         centers_of_groups(halos, source.catalog)},
-        {"GroupCM", "", HaloUnit::length, real, axes, "center of mass of all members, inside the box",
-         source.catalog.center},
-        {"GroupNsubs", "", HaloUnit::none, ColumnType::int32, 0, "bound halos", halos_of_groups(halos)},
-        {"GroupFirstSub", "", HaloUnit::none, ColumnType::int32, 0, "row of the first in /Subhalo; -1: none",
-         halos.first_of_group},
-    };
-    const std::string how = text_of_spheres(halos.options);
-    for (std::size_t i = 0; i < halos.options.overdensities.size(); ++i) {
-        const Overdensity& overdensity = halos.options.overdensities[i];
-        const std::string name = column_name(overdensity);
-        columns.push_back({"Group_R_" + name, "", HaloUnit::length, real, 0,
-                           message("radius of the sphere of ", text_of(overdensity), ": ", how),
-                           spheres_of_groups(halos, halos.sphere_radius, i)});
-        columns.push_back({"Group_M_" + name, "", HaloUnit::mass, ColumnType::float64, 0,
-                           message("mass of the sphere of ", text_of(overdensity), ": ", how),
-                           spheres_of_groups(halos, halos.sphere_mass, i)});
+std::vector<FileColumn> columns_of_groups(const HaloSource& source) {
+    std::vector<FileColumn> columns = columns_of(source.groups);
+    for (const HaloColumn& column : halo_columns) {
+        if (!is_of_groups(column)) {
+            continue;
+        }
+        std::erase_if(columns, [&](const FileColumn& own) { return own.name == column.name; });
+        if (column.shape == ColumnShape::by_overdensity) {
+            add_spheres(column, source, true, columns);
+        } else {
+            columns.push_back(file_column(column, source));
+        }
     }
     return columns;
 }
 
-std::vector<HaloColumn> subhalo_columns(const Halos& halos, const CatalogSource& source,
-                                        const HaloFileOptions& options) {
-    if (halos.halos == 0) {
-        return {};
+std::vector<FileColumn> columns_of_halos(const HaloSource& source) {
+    std::vector<FileColumn> columns;
+    for (const HaloColumn& column : halo_columns) {
+        if (!is_of_groups(column) && is_present(column, source)) {
+            columns.push_back(file_column(column, source));
+        }
     }
-    using enum ColumnType;
-    const Snapshot& snapshot = source.snapshot;
-    const ColumnType real = length_type(snapshot);
-    const std::string circular = message("largest circular velocity, sqrt(G M(r)/(a r)), of ",
-                                         halos.options.bound_only ? "the bound members" : "all particles", " about ",
-                                         "SubhaloPos; r at least ", halos.options.least_radius.value_or(0));
-    std::vector<HaloColumn> columns = {
-        {"SubhaloLen", "", HaloUnit::none, int32, 0, "bound members", halos.count},
-        {"SubhaloLenType", "", HaloUnit::none, int32, max_types, "bound members of each type",
-         counts_by_type(halos, snapshot)},
-        {"SubhaloGroupNr", "SubhaloGrNr", HaloUnit::none, int32, 0, "row of the group in /Group", halos.group},
-        {"SubhaloParent", "", HaloUnit::none, int32, 0, "row of the halo of which this is a part; -1: none",
-         halos.parent},
-        {"SubhaloPos", "", HaloUnit::length, real, axes, "position of the member of lowest potential", halos.center},
-        {"SubhaloCM", "", HaloUnit::length, real, axes, "center of mass of the bound members, inside the box",
-         halos.center_of_mass},
-        {"SubhaloCMOffset", "", HaloUnit::length, real, 0, "distance of SubhaloCM from SubhaloPos",
-         halos.center_offset},
-        {"SubhaloMass", "", HaloUnit::mass, float64, 0, "sum of the bound members' masses", halos.mass},
-        {"SubhaloUnboundFraction", "", HaloUnit::none, real, 0, "of the group's mass", halos.unbound_fraction},
-        {"SubhaloHalfmassRad", "", HaloUnit::length, real, 0,
-         "radius about SubhaloPos that holds half of the bound members' mass", halos.half_mass_radius},
-        {"SubhaloVmaxRad", "", HaloUnit::length, real, 0, "radius of the " + circular, halos.max_velocity_radius},
-        {"SubhaloIsWide", "", HaloUnit::none, uint8, 0,
-         "1 if bound members or spheres reach over more than half a period", halos.is_wide},
-        {"SubhaloIsBridge", "", HaloUnit::none, uint8, 0,
-         "1 if the bound members have less than half of the group's mass", halos.is_bridge},
-        {"SubhaloRowMostbound", "", HaloUnit::none, int64, 0,
-         "row of the most bound member among all particles of the snapshot file", most_bound_rows(halos, snapshot)},
-    };
-    if (options.circular_velocities) {
-        columns.push_back({"SubhaloVmax", "", HaloUnit::peculiar_velocity, real, 0, circular, halos.max_velocity});
-    }
-    if (snapshot.velocities) {
-        columns.push_back({"SubhaloVel", "", HaloUnit::peculiar_velocity, real, axes,
-                           "mean peculiar velocity of the bound members by mass", mean_velocities(halos, snapshot)});
-    }
-    if (!snapshot.ids.empty()) {
-        columns.push_back({"SubhaloIDMostbound", "", HaloUnit::none, int64, 0, "id of the most bound member",
-                           most_bound_ids(halos, snapshot)});
+    return columns;
+}
+
+std::vector<FileColumn> columns_of_halo_table(const HaloSource& source) {
+    std::vector<FileColumn> columns = columns_of_halos(source);
+    for (const HaloColumn& column : halo_columns) {
+        if (column.shape == ColumnShape::by_overdensity) {
+            add_spheres(column, source, false, columns);
+        }
     }
     return columns;
 }

@@ -33,16 +33,20 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <string>
+#include <string_view>
+#include <variant>
 #include <vector>
 
 namespace kith::io {
 
 namespace {
 
-void describe(const hdf5::OutputFile& file, hid_t dataset, std::string_view unit, std::string_view frame,
-              const std::optional<Scaling>& scaling) {
+void describe(const hdf5::OutputFile& file, hid_t dataset, ColumnKind kind, const std::optional<Frame>& frame) {
+    const std::string_view unit = unit_of(kind);
     file.set_text(dataset, "unit", std::string(unit));
-    file.set_text(dataset, "frame", std::string(frame));
+    file.set_text(dataset, "frame", std::string(frame_of(kind, frame)));
+    const std::optional<Scaling> scaling = frame ? scaling_of(kind, *frame) : std::nullopt;
     if (!scaling) {
         return;
     }
@@ -64,58 +68,20 @@ hid_t stored_type(ColumnType type) {
     return types[static_cast<std::size_t>(type)].stored;
 }
 
-void write_column(const hdf5::OutputFile& file, const CatalogColumn& column, const CatalogSource& source) {
-    const std::int64_t columns = column.shape == ColumnShape::scalar ? 0 : column.width(source.catalog.dimension);
-    std::visit(
-        [&]<class T>(const std::vector<T>& values) {
-            const auto dataset = file.write(
-                message("Group/", column.name), {stored_type(type_of(column, source)), hdf5::number_type<T>().memory},
-                values.data(), source.catalog.groups, columns, description_of(column, source));
-            const std::optional<Frame>& frame = source.snapshot.header.frame;
-            describe(file, dataset.get(), unit_of(column), frame_of(column, frame),
-                     frame ? scaling_of(column, *frame) : std::nullopt);
-        },
-        values_of(column, source));
-}
-
-void write_column(const hdf5::OutputFile& file, const std::string& dataset, const HaloColumn& column,
-                  const std::optional<Frame>& frame) {
-    const std::optional<Scaling> scaling = frame ? scaling_of(column, *frame) : std::nullopt;
-    const std::string_view of = column.unit == HaloUnit::none ? "none"
-                                : !scaling                    ? "as in the input"
-                                : scaling->a_power == 0       ? "physical"
-                                                              : "comoving";
-    std::visit(
-        [&]<class T>(const std::vector<T>& values) {
-            const std::int64_t rows = std::ssize(values) / std::max<std::int64_t>(1, column.width);
-            const auto written = file.write(dataset, {stored_type(column.type), hdf5::number_type<T>().memory},
-                                            values.data(), rows, column.width, column.description);
-            describe(file, written.get(), unit_of(column), of, scaling);
-        },
-        column.values);
-}
-
-void write_columns(const hdf5::OutputFile& file, std::string_view group, const std::vector<HaloColumn>& columns,
+void write_columns(const hdf5::OutputFile& file, const char* group, const std::vector<FileColumn>& columns,
                    const std::optional<Frame>& frame) {
-    for (const HaloColumn& column : columns) {
-        for (const std::string& name : {column.name, column.second_name}) {
-            if (!name.empty()) {
-                write_column(file, message(group, "/", name), column, frame);
-            }
-        }
-    }
-}
-
-void write_groups(const hdf5::OutputFile& file, const CatalogSource& source, const Halos* halos) {
-    const hdf5::Group group = file.make_group("Group");
-    file.set(group.get(), "NTask", std::int32_t{1});
-    for (const CatalogColumn& column : catalog_columns) {
-        if (is_present(column, source) && !(halos != nullptr && is_of_halos(column.name))) {
-            write_column(file, column, source);
-        }
-    }
-    if (halos != nullptr) {
-        write_columns(file, "Group", group_columns(*halos, source), source.snapshot.header.frame);
+    const hdf5::Group opened = file.make_group(group);
+    file.set(opened.get(), "NTask", std::int32_t{1});
+    for (const FileColumn& column : columns) {
+        std::visit(
+            [&]<class T>(const std::vector<T>& values) {
+                const auto dataset = file.write(
+                    message(group, "/", column.name), {stored_type(column.type), hdf5::number_type<T>().memory},
+                    values.data(), std::ssize(values) / column.width,
+                    column.shape == ColumnShape::scalar ? 0 : column.width, column.description);
+                describe(file, dataset.get(), column.kind, frame);
+            },
+            column.values());
     }
 }
 
@@ -221,7 +187,7 @@ void stream_catalog_hdf5(const std::filesystem::path& path, const Catalog& colum
     hdf5::OutputFile file(path);
     const CatalogSource source{columns, snapshot, !options.sorted_snapshot.empty()};
     write_header(file, source, provenance, options.sorted_snapshot, 0);
-    write_groups(file, source, nullptr);
+    write_columns(file, "Group", columns_of(source), snapshot.header.frame);
     const hdf5::Group subhalos = file.make_group("Subhalo");
     write_members(file, members_of(columns), members);
     file.commit();
@@ -236,12 +202,12 @@ void write_halos_hdf5(const std::filesystem::path& path, const Halos& halos, con
     }
     const hdf5::Session session;
     hdf5::OutputFile file(path);
-    const CatalogSource source{groups, snapshot, !options.sorted_snapshot.empty()};
-    write_header(file, source, provenance, options.sorted_snapshot, halos.halos);
-    write_groups(file, source, &halos);
-    const hdf5::Group subhalos = file.make_group("Subhalo");
-    file.set(subhalos.get(), "NTask", std::int32_t{1});
-    write_columns(file, "Subhalo", subhalo_columns(halos, source, options), snapshot.header.frame);
+    const HaloSource source{halos, {groups, snapshot, !options.sorted_snapshot.empty()}, options.circular_velocities};
+    write_header(file, source.groups, provenance, options.sorted_snapshot, halos.halos);
+    write_columns(file, "Group", columns_of_groups(source), snapshot.header.frame);
+    // Without halos there are no datasets.
+    write_columns(file, "Subhalo", halos.halos > 0 ? columns_of_halos(source) : std::vector<FileColumn>(),
+                  snapshot.header.frame);
     write_members(file, members_of(groups), source_of(groups.member_array, snapshot));
     file.commit();
 }

@@ -182,9 +182,9 @@ TEST(Hdf5Catalog, EveryColumnIsDescribed) {
     for (const CatalogColumn& column : catalog_columns) {
         const std::string dataset = "Group/" + std::string(column.name);
         EXPECT_NE(known.text(dataset, "description"), "") << dataset;
-        EXPECT_EQ(known.text(dataset, "unit"), io::unit_of(column)) << dataset;
-        EXPECT_EQ(known.text(dataset, "frame"), io::frame_of(column, framed.header.frame)) << dataset;
-        const bool has_unit = io::unit_of(column) != "none";
+        EXPECT_EQ(known.text(dataset, "unit"), io::unit_of(column.kind)) << dataset;
+        EXPECT_EQ(known.text(dataset, "frame"), io::frame_of(column.kind, framed.header.frame)) << dataset;
+        const bool has_unit = io::unit_of(column.kind) != "none";
         EXPECT_EQ(H5Aexists_by_name(known.id(), dataset.c_str(), "a_scaling", H5P_DEFAULT) > 0, has_unit) << dataset;
         if (unknown.has(dataset)) {
             EXPECT_EQ(unknown.text(dataset, "frame"), has_unit ? "as in the input" : "none") << dataset;

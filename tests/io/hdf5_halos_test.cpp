@@ -2,6 +2,7 @@
 #include "io/files.hpp"
 #include "io/hdf5_files.hpp"
 
+#include <kith/catalog_file.hpp>
 #include <kith/error.hpp>
 #include <kith/halo_file.hpp>
 
@@ -116,6 +117,30 @@ TEST(HaloFile, GroupsAndSubhalosReferToEachOther) {
     EXPECT_EQ(file.text("Subhalo/SubhaloVel", "frame"), "physical");
     EXPECT_EQ(file.numbers("Subhalo/SubhaloVmaxRad", "h_scaling"), Reals{-1});
     EXPECT_EQ(file.numbers("Subhalo/SubhaloVmax", "a_scaling"), Reals{0});
+}
+
+TEST(HaloFile, EveryColumnIsDescribed) {
+    const TemporaryFolder folder;
+    Catalog ordered = groups();
+    io::order_members(ordered, halos(), snapshot());
+    io::write_halos_hdf5(folder / "halos.hdf5", halos(), ordered, snapshot(), made_by);
+    const Hdf5Checker file(folder / "halos.hdf5");
+    for (const HaloColumn& column : halo_columns) {
+        if (column.presence == ColumnPresence::not_in_files) {
+            continue;
+        }
+        const bool is_sphere = column.shape == ColumnShape::by_overdensity;
+        const std::string dataset = std::string(column.name.starts_with("Group") ? "Group/" : "Subhalo/") +
+                                    std::string(column.name) + (is_sphere ? "Crit200" : "");
+        EXPECT_TRUE(file.text(dataset, "description").starts_with(column.description)) << dataset;
+        EXPECT_EQ(file.text(dataset, "unit"), io::unit_of(column.kind)) << dataset;
+        EXPECT_EQ(file.text(dataset, "frame"), io::frame_of(column.kind, io::gadget_frame(0.25))) << dataset;
+    }
+    EXPECT_EQ(
+        file.text("Group/Group_M_Crit200", "description"),
+        "mass of the sphere of a mean density, about the center: 200 times the critical one; first crossing, of all "
+        "particles; 0 if there is none");
+    EXPECT_TRUE(file.text("Subhalo/SubhaloVmax", "description").ends_with("of all particles, with r at least 0.5"));
 }
 
 TEST(HaloFile, WithoutHalosThereAreNoSubhalos) {
