@@ -188,7 +188,7 @@ consteval auto make_halo_columns() {
          "center of mass of the bound members, inside the box"},
         {"SubhaloCMOffset", "center_offset", &H::center_offset, scalar, length, as_positions, always,
          "distance of the center of mass from the center"},
-        {"SubhaloVel", "", derived, vector, peculiar_velocity, as_velocities, with_velocities,
+        {"SubhaloVel", "velocity", &H::velocity, vector, peculiar_velocity, as_velocities, with_velocities,
          "mean peculiar velocity of the bound members by mass"},
         {"SubhaloMass", "mass", &H::mass, scalar, mass, float64, always, "sum of the bound members' masses"},
         {"SubhaloGroupMass", "group_mass", &H::group_mass, scalar, mass, float64, always,

@@ -74,6 +74,7 @@ struct Halos : HaloSummary {
     std::vector<double> center;           ///< its position, inside the box: halos x 3
     std::vector<double> center_of_mass;   ///< of the bound members, inside the box: halos x 3
     std::vector<double> center_offset;    ///< distance between the two
+    std::vector<double> velocity;         ///< mean peculiar one of the bound members by mass: halos x 3; empty without
     std::vector<double> mass;             ///< of the bound members
     std::vector<double> group_mass;       ///< of all members of the group
     std::vector<double> unbound_fraction; ///< of the group's mass; 0 if that is 0

@@ -67,7 +67,7 @@ void find_halos(const HaloArguments& arguments, HaloRun& run, const Execution& e
     run.gravity.options.execution = cpu(execution.threads, execution.progress);
     Particles particles = particles_of(run.snapshot);
     io::RealArray peculiar;
-    if (run.gravity.options.unbind && run.gravity.velocity_factor != 1) {
+    if (run.snapshot.velocities && run.gravity.velocity_factor != 1) {
         peculiar = scaled(*run.snapshot.velocities, run.gravity.velocity_factor);
         particles.velocities = peculiar.view();
     }

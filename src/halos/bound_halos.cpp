@@ -80,6 +80,9 @@ public:
         halos.half_mass_radius[halo] =
             as_given(half_mass_radius({scratch.radii.data(), bound.size()}, {scratch.masses.data(), bound.size()}));
         write_centers(extent, halo, halos);
+        if (particles_.velocities) {
+            write_velocity(bound, extent, halo, halos, scratch);
+        }
 
         MassProfile profile({ball_masses_, options_.outermost, least_radius_, peak_ball_mass_, extent.farthest});
         if (options_.bound_only) {
@@ -209,6 +212,21 @@ private:
         halos.center_offset[halo] = as_given(std::sqrt(square));
     }
 
+    /// The mean; weights are those that load_bound() left.
+    void write_velocity(std::span<const std::int32_t> rows, const Extent& extent, std::int64_t halo, Halos& halos,
+                        Scratch& scratch) const {
+        const double weight = extent.mass > 0 ? extent.mass : static_cast<double>(rows.size());
+        std::vector<double>& speeds = scratch.squares;
+        for (int axis = 0; axis < 3; ++axis) {
+            particles_.velocities->read(rows, axis, speeds.data());
+            double sum = 0;
+            for (std::size_t i = 0; i < rows.size(); ++i) {
+                sum += (extent.mass > 0 ? scratch.weights[i] : 1) * speeds[i];
+            }
+            halos.velocity[3 * halo + axis] = sum / weight * particles_.velocities->unit();
+        }
+    }
+
     /// Hands shells to the profile until it is complete.
     void collect(const Extent& extent, MassProfile& profile, Scratch& scratch) const {
         constexpr double infinity = std::numeric_limits<double>::infinity();
@@ -308,7 +326,7 @@ static_assert(sizeof(Halos) == sizeof(WithoutColumns) + fields * sizeof(std::vec
               "a member of Halos has no row in halo_columns, or a row no member");
 
 /// Rows for the groups that have bound members.
-void make_rows(const GroupMembers& groups, const BoundMembers& bound, Halos& halos) {
+void make_rows(const GroupMembers& groups, const BoundMembers& bound, bool has_velocities, Halos& halos) {
     halos.first_of_group.assign(static_cast<std::size_t>(groups.groups()), -1);
     for (std::int64_t group = 0; group < groups.groups(); ++group) {
         if (bound.count[group] > 0) {
@@ -321,7 +339,8 @@ void make_rows(const GroupMembers& groups, const BoundMembers& bound, Halos& hal
     }
     halos.parent.assign(static_cast<std::size_t>(halos.halos), -1);
     for_each_field(halos, [&](const HaloColumn& column, auto& values) {
-        values.resize(static_cast<std::size_t>(halos.halos * column.width(3, std::ssize(halos.options.overdensities))));
+        const std::int64_t spheres = std::ssize(halos.options.overdensities);
+        values.resize(static_cast<std::size_t>(column.size(halos.halos, 3, has_velocities, spheres)));
     });
 }
 
@@ -330,7 +349,7 @@ void make_rows(const GroupMembers& groups, const BoundMembers& bound, Halos& hal
 template <Coordinate T>
 void describe_halos(Context& context, const ParticleTree<T>& particles, const GroupMembers& groups,
                     const BoundMembers& bound, Halos& halos) {
-    make_rows(groups, bound, halos);
+    make_rows(groups, bound, particles.velocities.has_value(), halos);
     HaloDescriber<T> describer(context, particles, halos.options);
     context.expect(halos.halos);
     parallel_in_turn(halos.halos, [&](std::int64_t halo) {

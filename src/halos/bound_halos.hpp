@@ -13,6 +13,7 @@
 
 #include <kith/halos.hpp>
 
+#include "halos/columns.hpp"
 #include "halos/potential.hpp"
 #include "halos/unbind.hpp"
 #include "support/context.hpp"
@@ -27,6 +28,7 @@ template <Coordinate T>
 struct ParticleTree {
     const PlaneTree<T>* tree;
     PointsView positions; ///< of the tree's type
+    std::optional<VectorColumn> velocities = {};
     std::optional<ScalarsView> masses = {};
     double uniform_mass = 1;
 };

@@ -5,7 +5,6 @@
 #include "io/refuse.hpp"
 
 #include <kith/error.hpp>
-#include <kith/snapshot_universe.hpp>
 
 #include <algorithm>
 #include <array>
@@ -17,12 +16,6 @@ namespace kith::io {
 namespace {
 
 constexpr std::int64_t axes = 3;
-
-double mass_of(const Snapshot& snapshot, std::int64_t row) {
-    return snapshot.masses
-               ? std::visit([&](const auto& all) { return static_cast<double>(all[row]); }, snapshot.masses->values)
-               : snapshot.uniform_mass.value_or(1);
-}
 
 /// Of the potential minimum; without a halo, the center of mass.
 ColumnValues centers_of_groups(const HaloSource& source) {
@@ -58,33 +51,6 @@ ColumnValues counts_by_type(const HaloSource& source) {
     return counts;
 }
 
-/// Means by mass; of members without any mass, means of all alike.
-ColumnValues mean_velocities(const HaloSource& source) {
-    const Halos& halos = source.halos;
-    const Snapshot& snapshot = source.groups.snapshot;
-    const double factor = universe_of(snapshot.header).velocity_factor;
-    std::vector<double> means(axes * halos.halos);
-    std::visit(
-        [&](const auto& velocities) {
-            for (std::int64_t halo = 0; halo < halos.halos; ++halo) {
-                double total = 0;
-                std::array<double, axes> sum{};
-                for (std::int64_t i = 0; i < halos.count[halo]; ++i) {
-                    const std::int64_t row = halos.members[halos.offset[halo] + i];
-                    const double mass = halos.mass[halo] > 0 ? mass_of(snapshot, row) : 1;
-                    total += mass;
-                    for (std::int64_t axis = 0; axis < axes; ++axis) {
-                        sum[axis] += mass * static_cast<double>(velocities[axes * row + axis]);
-                    }
-                }
-                std::transform(sum.begin(), sum.end(), means.begin() + axes * halo,
-                               [&](double of_axis) { return factor * of_axis / total; });
-            }
-        },
-        snapshot.velocities->values);
-    return means;
-}
-
 /// Numbers of the most bound member of each halo.
 template <class T>
 ColumnValues of_most_bound(const HaloSource& source, const std::vector<T>& numbers) {
@@ -109,7 +75,6 @@ constexpr std::array derived_columns = std::to_array<DerivedColumn>({
     {"SubhaloRowMostbound",
      [](const HaloSource& source) { return of_most_bound(source, source.groups.snapshot.file_rows); }},
     {"SubhaloIDMostbound", [](const HaloSource& source) { return of_most_bound(source, source.groups.snapshot.ids); }},
-    {"SubhaloVel", mean_velocities},
 });
 
 constexpr const DerivedColumn* derived(std::string_view name) {
@@ -213,7 +178,7 @@ bool is_of_groups(const HaloColumn& column) {
 bool is_present(const HaloColumn& column, const HaloSource& source) {
     switch (column.presence) {
     case ColumnPresence::with_velocities:
-        return source.groups.snapshot.velocities.has_value();
+        return !source.halos.velocity.empty();
     case ColumnPresence::with_gravity:
         return source.knows_gravity;
     case ColumnPresence::with_ids:

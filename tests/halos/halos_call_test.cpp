@@ -144,6 +144,7 @@ TEST_F(HalosCall, TakesWholeGroupsWithoutVelocities) {
     particles.velocities.reset();
     const Halos found = halos(balls.groups, particles, balls.options);
     ASSERT_EQ(found.halos, 3);
+    EXPECT_TRUE(found.velocity.empty());
     for (std::int64_t halo = 0; halo < 3; ++halo) {
         EXPECT_EQ(found.count[halo], balls.groups.sizes[halo]);
         EXPECT_EQ(found.unbound_fraction[halo], 0);
