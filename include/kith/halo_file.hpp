@@ -1,7 +1,8 @@
 // Writes bound halos in the fof_subhalo_tab convention of Gadget-4 and AREPO: the catalog of the groups in /Group, with
-// one subhalo per bound halo in /Subhalo. Part of kith::io.
+// one subhalo per bound halo in /Subhalo; and as tables. Part of kith::io.
 #pragma once
 
+#include <kith/catalog_file.hpp>
 #include <kith/halos.hpp>
 #include <kith/io.hpp>
 
@@ -32,5 +33,10 @@ struct HaloFileOptions {
 /// Throws as write_catalog_hdf5() and order_members().
 void write_halos_hdf5(const std::filesystem::path& path, const Halos& halos, const Catalog& groups,
                       const Snapshot& snapshot, const Provenance& provenance, const HaloFileOptions& options = {});
+
+/// Writes the halos as a table, one row per halo: its number, then the columns of /Subhalo with in_table() and the
+/// spheres about it, as write_catalog_table() writes those of groups. Throws as write_halos_hdf5().
+void write_halos_table(const std::filesystem::path& path, TableFormat format, const Halos& halos, const Catalog& groups,
+                       const Snapshot& snapshot, const Provenance& provenance, const HaloFileOptions& options = {});
 
 } // namespace kith::io

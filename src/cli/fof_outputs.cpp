@@ -41,36 +41,27 @@ std::string unit_of_lengths(const io::SnapshotHeader& header) {
     return "";
 }
 
-void write_map(const FofArguments& arguments, const FofRun& run, const io::Provenance& made_by,
-               const std::filesystem::path& target) {
-    const std::int64_t groups = run.catalog.groups;
-    const std::string length = fmt::format("{:.4g}", run.groups.linking_length);
-    MapSubject subject;
-    subject.points = &run.map.value();
-    subject.unit = unit_of_lengths(run.snapshot.header);
-    subject.groups = &run.catalog;
-    const auto& files = run.snapshot.header.files;
-    const std::filesystem::path named = files.size() == 1 ? files.front() : std::filesystem::path(arguments.snapshot);
-    subject.title = named.filename().string();
-    subject.subtitle = fmt::format("{} group{} of {} or more", format_count(groups), groups == 1 ? "" : "s",
-                                   format_count(arguments.min_members));
+MapMarks marks_of_groups(const FofArguments& arguments, const FofRun& run) {
+    const Catalog& catalog = run.catalog;
+    const std::int64_t groups = catalog.groups;
+    MapMarks marks;
+    for (std::int64_t group = 0; group < std::min(groups, max_circles); ++group) {
+        const double* const center = &catalog.center[group * catalog.dimension];
+        marks.circles.push_back({{center[0], center[1]}, catalog.max_radius[group]});
+    }
+    marks.subtitle = fmt::format("{} group{} of {} or more", format_count(groups), groups == 1 ? "" : "s",
+                                 format_count(arguments.min_members));
     if (groups > max_circles) {
-        subject.subtitle += fmt::format(", the {} largest circled", max_circles);
+        marks.subtitle += fmt::format(", the {} largest circled", max_circles);
     }
-    subject.caption = fmt::format("{} points, linking length {}", format_count(run.rows_in_all()), length);
-    if (arguments.linking_length.is_relative()) {
-        subject.caption += fmt::format(" (b = {:.6g})", arguments.linking_length.value());
-    }
-    if (arguments.psi) {
-        subject.caption += fmt::format(", psi = {:.4g}", compared_velocities(arguments, run).psi());
-    }
-    std::vector<std::pair<std::string, std::string>> notes = {
-        {"Software", made_by.program}, {"Command", made_by.command}, {"Source", made_by.input}};
-    notes.insert(notes.end(), made_by.parameters.begin(), made_by.parameters.end());
-    draw_map(subject).write_png(target, notes);
+    return marks;
 }
 
 } // namespace
+
+io::TableFormat table_format(const FofArguments& arguments) {
+    return std::filesystem::path(arguments.table).extension() == ".csv" ? io::TableFormat::csv : io::TableFormat::ecsv;
+}
 
 io::Provenance provenance(const FofArguments& arguments, const FofRun& run, const Invocation& invocation) {
     std::map<std::string, std::string> parameters{{"linking_length", linking_length_of(run)},
@@ -94,6 +85,29 @@ io::Provenance provenance(const FofArguments& arguments, const FofRun& run, cons
         compared_velocities(arguments, run).add_to(parameters);
     }
     return run.provenance(invocation, std::move(parameters));
+}
+
+void write_map(const FofArguments& arguments, const FofRun& run, MapMarks marks, const io::Provenance& made_by) {
+    const std::string length = fmt::format("{:.4g}", run.groups.linking_length);
+    MapSubject subject;
+    subject.points = &run.map.value();
+    subject.unit = unit_of_lengths(run.snapshot.header);
+    subject.circles = std::move(marks.circles);
+    const auto& files = run.snapshot.header.files;
+    const std::filesystem::path named = files.size() == 1 ? files.front() : std::filesystem::path(arguments.snapshot);
+    subject.title = named.filename().string();
+    subject.subtitle = std::move(marks.subtitle);
+    subject.caption = fmt::format("{} points, linking length {}", format_count(run.rows_in_all()), length);
+    if (arguments.linking_length.is_relative()) {
+        subject.caption += fmt::format(" (b = {:.6g})", arguments.linking_length.value());
+    }
+    if (arguments.psi) {
+        subject.caption += fmt::format(", psi = {:.4g}", compared_velocities(arguments, run).psi());
+    }
+    std::vector<std::pair<std::string, std::string>> notes = {
+        {"Software", made_by.program}, {"Command", made_by.command}, {"Source", made_by.input}};
+    notes.insert(notes.end(), made_by.parameters.begin(), made_by.parameters.end());
+    draw_map(subject).write_png(run.outputs.staged(arguments.map), notes);
 }
 
 void require_types_for_sorting(const FofArguments& arguments) {
@@ -166,7 +180,7 @@ void write_outputs(const FofArguments& arguments, FofRun& run, const Invocation&
     const OutputFiles& outputs = run.outputs;
     const io::Provenance made_by = provenance(arguments, run, invocation);
     if (!arguments.map.empty()) {
-        run.clock.time("map", [&] { write_map(arguments, run, made_by, outputs.staged(arguments.map)); });
+        run.clock.time("map", [&] { write_map(arguments, run, marks_of_groups(arguments, run), made_by); });
         stop_if_interrupted();
     }
     run.bar.announce("writing");
@@ -176,9 +190,7 @@ void write_outputs(const FofArguments& arguments, FofRun& run, const Invocation&
         io::stream_catalog_hdf5(outputs.staged(arguments.output), run.catalog, {run.has_ids, next}, run.snapshot,
                                 made_by, beside);
         if (!arguments.table.empty()) {
-            const bool is_csv = std::filesystem::path(arguments.table).extension() == ".csv";
-            io::write_catalog_table(outputs.staged(arguments.table),
-                                    is_csv ? io::TableFormat::csv : io::TableFormat::ecsv, run.catalog, run.snapshot,
+            io::write_catalog_table(outputs.staged(arguments.table), table_format(arguments), run.catalog, run.snapshot,
                                     made_by);
         }
         const io::NumberSource labels{rows_of_file(run.snapshot), next};

@@ -1,10 +1,14 @@
-// The files that kith fof writes.
+// The files that kith fof writes, and of them those that kith halos writes in the same way.
 #pragma once
 
 #include "cli/commands.hpp"
 #include "cli/fof_run.hpp"
 
+#include <kith/catalog_file.hpp>
 #include <kith/progress.hpp>
+
+#include <string>
+#include <vector>
 
 namespace kith::cli {
 
@@ -18,6 +22,18 @@ void require_types_for_sorting(const FofArguments& arguments);
 
 /// The points of the picture, if it was asked for. Collective.
 void project_points(const FofArguments& arguments, FofRun& run);
+
+/// What is drawn into the picture, and said of it.
+struct MapMarks {
+    std::string subtitle;
+    std::vector<MapCircle> circles;
+};
+/// Writes the picture of points that have been projected.
+void write_map(const FofArguments& arguments, const FofRun& run, MapMarks marks, const io::Provenance& made_by);
+
+/// Of the table, by its name.
+[[nodiscard]] io::TableFormat table_format(const FofArguments& arguments);
+
 /// What write_outputs() takes from all ranks, in the order in which it writes: rows of the members in the file, their
 /// ids, then the labels for each file of them. The run must outlive it. Collective.
 [[nodiscard]] std::vector<RankArray> arrays_of_outputs(const FofArguments& arguments, const FofRun& run);

@@ -5,7 +5,7 @@
 #include "cli/fof_groups.hpp"
 #include "cli/fof_outputs.hpp"
 #include "cli/fof_report.hpp"
-#include "cli/halo_arguments.hpp"
+#include "cli/halo_outputs.hpp"
 #include "cli/linking.hpp"
 #include "cli/usage_error.hpp"
 
@@ -30,12 +30,6 @@ namespace kith::cli {
 
 namespace {
 
-struct HaloRun : FofRun {
-    using FofRun::FofRun;
-    Gravity gravity;
-    Halos halos;
-};
-
 void require_three_axes(const HaloArguments& arguments) {
     const int dimension = io::read_header(arguments.snapshot, arguments.columns).dimension;
     if (dimension != 3) {
@@ -43,11 +37,6 @@ void require_three_axes(const HaloArguments& arguments) {
             fmt::format("'{}' has points in {} dimensions, but halos have 3; kith fof groups points of any",
                         arguments.snapshot, dimension));
     }
-}
-
-void plan_files(const HaloArguments& arguments, OutputFiles& outputs) {
-    outputs.plan("-o", arguments.output, {".hdf5", ".h5"});
-    outputs.plan("--sorted-snapshot", arguments.sorted_snapshot, {".hdf5", ".h5", ".std", ".tipsy"});
 }
 
 /// Velocities times a factor.
@@ -74,51 +63,6 @@ void find_halos(const HaloArguments& arguments, HaloRun& run, const Execution& e
     run.in_context([&] { run.halos = halos(run.groups, particles, run.gravity.options); });
     run.clock.add(run.halos.stages);
     io::order_members(run.catalog, run.halos, run.snapshot);
-}
-
-std::string kernel_name(SofteningKernel kernel) {
-    return kernel == SofteningKernel::spline ? "spline" : "plummer";
-}
-
-std::vector<std::string> names_of_spheres(const HaloOptions& options) {
-    std::vector<std::string> names;
-    std::transform(options.overdensities.begin(), options.overdensities.end(), std::back_inserter(names),
-                   io::short_name);
-    return names;
-}
-
-io::Provenance provenance_of(const HaloArguments& arguments, const HaloRun& run, const Invocation& invocation) {
-    io::Provenance made_by = provenance(arguments, run, invocation);
-    const HaloOptions& options = run.halos.options;
-    auto& parameters = made_by.parameters;
-    parameters["unbind"] = options.unbind ? "yes" : "no";
-    parameters["overdensities"] = fmt::format("{}", fmt::join(names_of_spheres(options), ","));
-    parameters["crossing"] = options.outermost ? "outermost" : "first";
-    parameters["spheres_of"] = options.bound_only ? "bound members" : "all particles";
-    parameters["softening"] = fmt::format("{}", options.softening->length);
-    parameters["softening_kernel"] = kernel_name(options.softening->kernel);
-    parameters["least_radius"] = fmt::format("{}", options.least_radius.value_or(0));
-    if (run.gravity.is_known) {
-        parameters["G"] = fmt::format("{}", options.universe.gravity);
-    }
-    parameters["H"] = fmt::format("{}", options.universe.hubble);
-    parameters["omega_matter"] = fmt::format("{}", options.universe.omega_matter);
-    return made_by;
-}
-
-void write_files(const HaloArguments& arguments, HaloRun& run, const Invocation& invocation, const Progress& progress) {
-    run.bar.announce("writing");
-    run.clock.time("write", [&] {
-        const io::Provenance made_by = provenance_of(arguments, run, invocation);
-        const std::string beside = std::filesystem::path(arguments.sorted_snapshot).filename().string();
-        io::write_halos_hdf5(run.outputs.staged(arguments.output), run.halos, run.catalog, run.snapshot, made_by,
-                             {beside, run.gravity.is_known});
-        if (!arguments.sorted_snapshot.empty()) {
-            const std::vector<std::string> left_out = io::write_sorted_snapshot(
-                run.outputs.staged(arguments.sorted_snapshot), run.catalog, run.snapshot, made_by, progress);
-            run.warnings.insert(run.warnings.end(), left_out.begin(), left_out.end());
-        }
-    });
 }
 
 std::int64_t bound_in(const Halos& halos) {
@@ -159,7 +103,7 @@ void print_halos(const HaloArguments& arguments, const HaloRun& run) {
 
 void execute(HaloArguments& arguments, const Invocation& invocation) {
     find_snapshot(arguments, invocation, R"(kith halos "$file" -o "${file%.*}_halos.hdf5")");
-    HaloRun run(arguments, {"read", "order", "tree", "link", "catalog", "unbind", "spheres", "write"},
+    HaloRun run(arguments, {"read", "order", "tree", "link", "catalog", "unbind", "spheres", "map", "write"},
                 invocation.ranks);
     plan_files(arguments, run.outputs);
     refuse_early(arguments, run);
@@ -177,6 +121,7 @@ void execute(HaloArguments& arguments, const Invocation& invocation) {
     find_groups(arguments, run, execution);
     describe_groups(arguments, run, execution);
     find_halos(arguments, run, execution);
+    project_points(arguments, run);
     run.write([&] { write_files(arguments, run, invocation, execution.progress); });
     run.report(json_of(arguments, run), [&] { print_halos(arguments, run); });
 }
@@ -188,6 +133,9 @@ Command halos_command(const Parser& program) {
     const Parser command = program.command("halos", "Find the bound halos of friends-of-friends groups");
     add_snapshot_argument(command, "SNAPSHOT", arguments->files);
     command.file("-o,--output", "Catalog of groups and halos to write, .hdf5 or .h5", arguments->output).required();
+    command.file("--table", "Also write the halos as a table, one row a halo, .csv or .ecsv", arguments->table);
+    command.file("--map", "Also draw the projected density with the largest halos circled at R200c, .png",
+                 arguments->map);
     add_linking_options(command, *arguments);
     add_gravity_options(command, *arguments);
     add_min_members_option(command, arguments->min_members);
@@ -207,7 +155,7 @@ Command halos_command(const Parser& program) {
                    std::string(input_formats) + "\n\n" + halo_help() +
                    "\n"
                    "Examples:\n"
-                   "  kith halos snapshot.hdf5 -o halos.hdf5\n"
+                   "  kith halos snapshot.hdf5 -o halos.hdf5 --table halos.ecsv --map halos.png\n"
                    "  kith halos snapshot_007.hdf5 -o out/fof_subhalo_tab_007.hdf5 --sorted-snapshot "
                    "out/snapshot_007.hdf5\n"
                    "  kith halos snapshot.dat --G 43009.2 --hubble 0.1 -o halos.hdf5\n"

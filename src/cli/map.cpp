@@ -112,7 +112,7 @@ public:
 
     Canvas draw() && {
         paint_density();
-        circle_groups();
+        draw_circles();
         canvas_.frame(panel_, {0.36F, 0.35F, 0.42F});
         write_words();
         draw_length_bar();
@@ -144,26 +144,25 @@ private:
         }
     }
 
-    void circle_groups() {
-        const Catalog& groups = *subject_.groups;
-        for (std::int64_t group = std::min(groups.groups, max_circles) - 1; group >= 0; --group) {
-            const double radius = groups.max_radius[group];
-            const double radius_x = std::max(radius * scale_x(), 5.0);
-            const double radius_y = std::max(radius * scale_y(), 5.0);
-            const double opacity = 0.95 - 0.45 * static_cast<double>(group) / max_circles;
-            for (const Point& center : images(&groups.center[group * groups.dimension], radius)) {
+    void draw_circles() {
+        for (std::size_t i = subject_.circles.size(); i-- > 0;) {
+            const MapCircle& each = subject_.circles[i];
+            const double radius_x = std::max(each.radius * scale_x(), 5.0);
+            const double radius_y = std::max(each.radius * scale_y(), 5.0);
+            const double opacity = 0.95 - 0.45 * static_cast<double>(i) / max_circles;
+            for (const Point& center : images(each)) {
                 canvas_.ring(center, radius_x, radius_y, {{0, 0, 0}, 3.4, 0.30 * opacity}, panel_);
                 canvas_.ring(center, radius_x, radius_y, {circle, 1.5, opacity}, panel_);
             }
         }
     }
 
-    /// Where a group's center is on the page, with its repetitions beyond periodic edges.
-    [[nodiscard]] std::vector<Point> images(const double* center, double radius) const {
+    /// Where a circle's center is on the page, with its repetitions beyond periodic edges.
+    [[nodiscard]] std::vector<Point> images(const MapCircle& of) const {
         std::array<std::vector<double>, 2> positions;
         for (std::size_t axis = 0; axis < 2; ++axis) {
-            const double position = view_.position(axis, center[axis]);
-            const double reach = radius / view_.span[axis];
+            const double position = view_.position(axis, of.center[axis]);
+            const double reach = of.radius / view_.span[axis];
             const int repetitions = view_.repeats(axis) ? 1 : 0;
             for (int image = -repetitions; image <= repetitions; ++image) {
                 if (position + image + reach >= 0 && position + image - reach <= 1) {

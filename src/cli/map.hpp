@@ -1,21 +1,22 @@
-// The picture of a group finding: the projected density of the points with the largest groups circled.
+// The picture of a group finding: the projected density of the points with the largest groups or halos circled.
 //
-// Drawn on the first two axes. Circles have the radius of the group's farthest member and continue on the other side of
-// a periodic edge.
+// Drawn on the first two axes. Circles continue on the other side of a periodic edge.
 #pragma once
 
 #include "cli/canvas.hpp"
 #include "cli/density.hpp"
 
-#include <kith/catalog.hpp>
 #include <kith/points.hpp>
 
+#include <array>
+#include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace kith::cli {
 
-/// Of more groups than these only the largest are circled.
+/// Of more groups or halos than these only the largest are circled.
 inline constexpr std::int64_t max_circles = 40;
 
 /// The projected points of a map, which need not be in memory to draw it.
@@ -29,13 +30,18 @@ struct MapDensity {
 [[nodiscard]] MapDensity project_map(const PointsView& points, const std::optional<ScalarsView>& masses, const Box& box,
                                      RankTeam* ranks = nullptr);
 
+struct MapCircle {
+    std::array<double, 2> center; ///< on the first two axes
+    double radius;
+};
+
 struct MapSubject {
     const MapDensity* points = nullptr;
-    const Catalog* groups = nullptr;
-    std::string title;    ///< above the map, at the left
-    std::string subtitle; ///< above the map, at the right
-    std::string caption;  ///< below the map
-    std::string unit;     ///< of lengths; may be empty
+    std::vector<MapCircle> circles; ///< the first are drawn last, and the most clearly
+    std::string title;              ///< above the map, at the left
+    std::string subtitle;           ///< above the map, at the right
+    std::string caption;            ///< below the map
+    std::string unit;               ///< of lengths; may be empty
 };
 
 /// The view of a map: the box on periodic axes, but where the points are on open ones and where they fill less than

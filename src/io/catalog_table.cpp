@@ -4,6 +4,7 @@
 // given only where the numbers are physical as they stand and their unit is known: a comoving length or a mass per h
 // has none that ECSV could state.
 #include "io/catalog_columns.hpp"
+#include "io/halo_columns.hpp"
 #include "io/output_file.hpp"
 #include "io/refuse.hpp"
 
@@ -190,6 +191,16 @@ void write_catalog_table(const std::filesystem::path& path, TableFormat format, 
     write_table(path, format,
                 {"Group", "number of the group, by decreasing size", columns_of(source), catalog.groups, source},
                 provenance);
+}
+
+void write_halos_table(const std::filesystem::path& path, TableFormat format, const Halos& halos, const Catalog& groups,
+                       const Snapshot& snapshot, const Provenance& provenance, const HaloFileOptions& options) {
+    const HaloSource source{halos, {groups, snapshot}, options.circular_velocities};
+    require_consistent(source);
+    write_table(
+        path, format,
+        {"Halo", "number of the halo, its row in /Subhalo", columns_of_halo_table(source), halos.halos, source.groups},
+        provenance);
 }
 
 } // namespace kith::io

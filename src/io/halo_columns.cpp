@@ -226,6 +226,16 @@ void order_members(Catalog& groups, const Halos& halos, const Snapshot& snapshot
     groups.member_array = std::move(members);
 }
 
+void require_consistent(const HaloSource& source) {
+    const Catalog& groups = source.groups.catalog;
+    require_consistent(groups, source.groups.snapshot);
+    if (groups.groups != source.halos.groups || groups.dimension != axes) {
+        throw error(ErrorKind::invalid_argument, "the catalog has ", groups.groups, " groups in ", groups.dimension,
+                    " dimensions, but the halos are of ", source.halos.groups,
+                    " in 3; pass the catalog of the same groups");
+    }
+}
+
 std::vector<FileColumn> columns_of_groups(const HaloSource& source) {
     std::vector<FileColumn> columns = columns_of(source.groups);
     for (const HaloColumn& column : halo_columns) {

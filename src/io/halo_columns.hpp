@@ -16,6 +16,9 @@ struct HaloSource {
     bool knows_gravity = true;
 };
 
+/// Throws Error if the catalog is not of the groups of the halos, or does not fit the snapshot.
+void require_consistent(const HaloSource& source);
+
 /// One row per group: the catalog's columns, some of them in place of its own. The source must outlive the columns, here
 /// and below.
 [[nodiscard]] std::vector<FileColumn> columns_of_groups(const HaloSource& source);

@@ -195,14 +195,10 @@ void stream_catalog_hdf5(const std::filesystem::path& path, const Catalog& colum
 
 void write_halos_hdf5(const std::filesystem::path& path, const Halos& halos, const Catalog& groups,
                       const Snapshot& snapshot, const Provenance& provenance, const HaloFileOptions& options) {
-    require_consistent(groups, snapshot);
-    if (groups.groups != halos.groups || groups.dimension != 3) {
-        throw error(ErrorKind::invalid_argument, "the catalog has ", groups.groups, " groups in ", groups.dimension,
-                    " dimensions, but the halos are of ", halos.groups, " in 3; pass the catalog of the same groups");
-    }
+    const HaloSource source{halos, {groups, snapshot, !options.sorted_snapshot.empty()}, options.circular_velocities};
+    require_consistent(source);
     const hdf5::Session session;
     hdf5::OutputFile file(path);
-    const HaloSource source{halos, {groups, snapshot, !options.sorted_snapshot.empty()}, options.circular_velocities};
     write_header(file, source.groups, provenance, options.sorted_snapshot, halos.halos);
     write_columns(file, "Group", columns_of_groups(source), snapshot.header.frame);
     // Without halos there are no datasets.

@@ -40,8 +40,15 @@ const std::array<Kind, 6>& kinds() {
 }
 
 constexpr string_view ecsv_line = "# %ECSV 1.0";
-constexpr string_view ecsv_group_column = "# - {name: Group, ";
-constexpr string_view csv_line = "Group,GroupLen,";
+
+/// Tables of groups and of halos, told by their first columns.
+struct TableKind {
+    string_view ecsv_column;
+    string_view csv_columns;
+    string_view name;
+};
+constexpr std::array table_kinds = {TableKind{"# - {name: Group, ", "Group,GroupLen,", "a table of groups"},
+                                    TableKind{"# - {name: Halo, ", "Halo,SubhaloGroupNr,", "a table of halos"}};
 
 /// The JSON text after `key` in a line of ECSV; empty if there is none.
 std::string text_after(string_view line, string_view key) {
@@ -99,12 +106,15 @@ std::string about_member(const ResultFile& result, string_view name) {
 }
 
 std::optional<ResultFile> describe_group_table(const std::filesystem::path& path, const FileStart& start) {
-    const bool is_ecsv =
-        start.text().starts_with(ecsv_line) && start.text().find(ecsv_group_column) != string_view::npos;
-    if (!is_ecsv && !start.text().starts_with(csv_line)) {
+    const bool is_ecsv = start.text().starts_with(ecsv_line);
+    const auto kind = std::find_if(table_kinds.begin(), table_kinds.end(), [&](const TableKind& each) {
+        return is_ecsv ? start.text().find(each.ecsv_column) != string_view::npos
+                       : start.text().starts_with(each.csv_columns);
+    });
+    if (kind == table_kinds.end()) {
         return std::nullopt;
     }
-    ResultFile result{is_ecsv ? "ECSV" : "CSV", "a table of groups", {}, {}};
+    ResultFile result{is_ecsv ? "ECSV" : "CSV", std::string(kind->name), {}, {}};
     const InputFile file(path);
     TextLines lines(file);
     std::int64_t rows = -1; // the names come first

@@ -21,15 +21,6 @@ std::vector<float> cloud(int points) {
     return coordinates;
 }
 
-Catalog one_group(double x, double y, double radius) {
-    Catalog catalog;
-    catalog.groups = 1;
-    catalog.dimension = 3;
-    catalog.center = {x, y, 0.5};
-    catalog.max_radius = {radius};
-    return catalog;
-}
-
 int differing_pixels(const Canvas& a, const Canvas& b, int left, int right) {
     int count = 0;
     for (int y = 0; y < a.height(); ++y) {
@@ -100,13 +91,8 @@ TEST(Map, CirclesContinueAcrossPeriodicEdges) {
     const MapDensity density =
         project_map(PointsView(points, 3), std::nullopt, Box::periodic(1).with_origin(0, 0).with_origin(1, 0));
     subject.points = &density;
-    const Catalog none = one_group(0.5, 0.5, 0);
-    Catalog empty = none;
-    empty.groups = 0;
-    subject.groups = &empty;
     const Canvas plain = draw_map(subject);
-    const Catalog at_edge = one_group(0.01, 0.5, 0.05);
-    subject.groups = &at_edge;
+    subject.circles = {{{0.01, 0.5}, 0.05}};
     const Canvas circled = draw_map(subject);
     EXPECT_GT(differing_pixels(plain, circled, 0, 200), 100);
     EXPECT_GT(differing_pixels(plain, circled, plain.width() - 200, plain.width()), 100);
@@ -157,9 +143,7 @@ TEST(Map, ADenseMiddleIsNotAllWhite) {
         const double angle = 6.283185307179586 * uniform(random);
         points.insert(points.end(), {radius * std::cos(angle), radius * std::sin(angle)});
     }
-    Catalog none;
     MapSubject subject;
-    subject.groups = &none;
     const MapDensity density = project_map(PointsView(points, 2), std::nullopt, Box{});
     subject.points = &density;
     const Canvas map = draw_map(subject);
@@ -173,9 +157,7 @@ TEST(Map, ADenseMiddleIsNotAllWhite) {
 }
 
 TEST(Map, DegenerateSubjectsAreDrawn) {
-    Catalog empty;
     MapSubject subject;
-    subject.groups = &empty;
     for (const std::vector<double>& points :
          {std::vector<double>{}, {1.5, 2.5}, {1.5, 2.5, 1.5, 2.5}, {0, 0, 1e300, 0}, {-1e-300, 1e-300, 1e-300, 0}}) {
         const MapDensity density = project_map(PointsView(points, 2), std::nullopt, Box{});
