@@ -6,6 +6,7 @@
 #pragma once
 
 #include <kith/catalog.hpp>
+#include <kith/halos.hpp>
 #include <kith/points.hpp>
 
 #include <cstdint>
@@ -18,10 +19,10 @@
 
 namespace kith::io {
 
-/// One dataset of /Group. What the file does not state is empty.
+/// One dataset of /Group or /Subhalo. What the file does not state is empty.
 struct CatalogFileColumn {
     std::string name;         ///< as in the file: "GroupMass"
-    std::string_view field;   ///< the member of Catalog that holds it: "mass"; empty if it was not read
+    std::string_view field;   ///< the member of Catalog or Halos that holds it: "mass"; empty if it was not read
     std::int64_t columns = 1; ///< numbers in a row
     std::string description;
     std::string unit;
@@ -39,6 +40,11 @@ struct CatalogFile {
     /// snapshot if kith wrote it, otherwise GroupVel as stored. `center` is GroupCM, or GroupPos if there is none. `box`
     /// has one period per axis, and no origins, which the file does not store.
     Catalog catalog;
+    /// The bound halos, if the file has any or kith sought them. Columns that the file lacks are empty, and so are
+    /// `members`, `energies` and `offset`; `count` are bound members, which `kith halos` writes in front of a group's
+    /// others of each type. Of the options, min_members and overdensities are those of the file; spheres, which the
+    /// file has by group, are those of a group's first halo.
+    std::optional<Halos> halos;
     std::vector<std::int64_t> file_rows; ///< rows of the snapshot file, types ascending; kith's own catalogs only
     std::vector<std::uint64_t> ids;      ///< of the same particles
 
@@ -49,6 +55,7 @@ struct CatalogFile {
     std::map<std::string, double> parameters;      ///< Omega0, HubbleParam, UnitLength_in_cm, ...; none invented
     std::map<std::string, std::string> provenance; ///< what `kith fof` records: Program, Command, Input, types, ...
     std::vector<CatalogFileColumn> columns;        ///< every dataset of /Group, by name
+    std::vector<CatalogFileColumn> halo_columns;   ///< and of /Subhalo
     std::vector<std::string> warnings;             ///< one line each, human-readable
     std::vector<std::filesystem::path> files;      ///< files read
 };

@@ -7,7 +7,9 @@
 #include <kith/io.hpp>
 
 #include <filesystem>
+#include <optional>
 #include <string>
+#include <string_view>
 
 namespace kith::io {
 
@@ -15,6 +17,8 @@ namespace kith::io {
 /// "TopHat200".
 [[nodiscard]] std::string short_name(const Overdensity& overdensity);
 [[nodiscard]] std::string column_name(const Overdensity& overdensity);
+/// The inverse of both; nothing for a text that is no such name.
+[[nodiscard]] std::optional<Overdensity> overdensity_named(std::string_view name);
 
 /// Brings the members of the groups into the order of the halos: in each group and type first the bound ones by energy,
 /// then the others by index. `groups` is the catalog of the same groups, with the same min_members. Throws

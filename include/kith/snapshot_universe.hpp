@@ -1,4 +1,4 @@
-// Gravity and expansion in the units of a snapshot, as far as its header states them.
+// Gravity, expansion and softening in the units of a snapshot, as far as its header states them.
 //
 // G and H follow from the units of length, mass and velocity, the powers of a and h of each (Frame), and the cosmology:
 // H = H_0 E(a), E^2 = Omega_0/a^3 + Omega_r/a^4 + Omega_k/a^2 + Omega_Lambda a^(-3(1 + w0 + wa)) exp(-3 wa (1 - a)).
@@ -8,6 +8,7 @@
 #include <kith/cosmology.hpp>
 #include <kith/io.hpp>
 
+#include <optional>
 #include <string>
 
 namespace kith::io {
@@ -24,5 +25,9 @@ struct SnapshotUniverse {
 };
 
 [[nodiscard]] SnapshotUniverse universe_of(const SnapshotHeader& header);
+
+/// The largest softening that the header states for the types of the particles, Plummer equivalent; nothing if it
+/// states none.
+[[nodiscard]] std::optional<double> softening_of(const Snapshot& snapshot);
 
 } // namespace kith::io

@@ -9,6 +9,7 @@
 #include <kith/cosmology.hpp>
 #include <kith/error.hpp>
 #include <kith/fof.hpp>
+#include <kith/halo_file.hpp>
 #include <kith/halos.hpp>
 #include <kith/io.hpp>
 #include <kith/snapshot_universe.hpp>
@@ -150,6 +151,14 @@ nb::tuple universe_of(const std::optional<nb::dict>& frame, std::map<std::string
         nb::make_tuple(text_of(found.no_gravity), text_of(found.no_hubble), text_of(found.no_omega_matter)));
 }
 
+/// Short name, name of the reference, and factor of an overdensity with this name; None if there is none.
+nb::object overdensity_named(const std::string& name) {
+    const std::optional<Overdensity> found = io::overdensity_named(name);
+    return found ? nb::make_tuple(text_of(io::short_name(*found)),
+                                  text_of(references[static_cast<std::size_t>(found->reference)]), found->factor)
+                 : nb::none();
+}
+
 /// What is not a column of halos.
 template <class T>
 void bind_array(nb::class_<Halos>& bound, const char* name, std::vector<T> Halos::*array) {
@@ -205,6 +214,8 @@ void bind_halos(nb::module_& module) {
         nb::arg("overdensities"), nb::arg("unbind"), nb::arg("min_members"), nb::arg("outermost"),
         nb::arg("bound_only"), nb::arg("least_radius").none());
     module.def("universe_of", universe_of, nb::arg("frame").none(), nb::arg("parameters"));
+    module.def("overdensity_named", overdensity_named, nb::arg("name"));
+    module.def("softening_of", &io::softening_of, nb::arg("snapshot"));
     module.def("gravity_in", &gravity_in, nb::arg("parsecs"), nb::arg("solar_masses"), nb::arg("km_per_second"));
 }
 

@@ -342,12 +342,11 @@ def _overdensities(names):
     for name in names:
         if not isinstance(name, str):
             raise TypeError(f"overdensities holds {name!r} of type {type(name).__name__}; give names, such as '200c'")
-        match = re.fullmatch(r"(\d+(?:\.\d+)?)([cm])", name)
-        if name != "vir" and (match is None or not float(match[1]) > 0):
+        overdensity = _core.overdensity_named(name)
+        if overdensity is None:
             raise ValueError(f"overdensities holds {name!r}; give '200c' for 200 times the critical density, '200m' for that "
                              "of matter, or 'vir'")
-        found[name] = ("bryan_norman", 1.0) if match is None else (
-            "critical" if match[2] == "c" else "matter", float(match[1]))
+        found[overdensity[0]] = overdensity[1:]
     return found
 
 

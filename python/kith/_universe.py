@@ -52,10 +52,8 @@ def stated_by(snapshot):
 
 def softening_of(snapshot):
     """The largest that a snapshot states for the types of its particles; None if it states none."""
-    stated = getattr(getattr(snapshot, "header", None), "softening", None)
-    if stated is None or snapshot.types is None:
-        return None
-    return max((stated[kind] for kind in numpy.flatnonzero(numpy.bincount(snapshot.types))), default=0) or None
+    core = getattr(snapshot, "_core", None)
+    return None if core is None else _core.softening_of(core)
 
 
 class Particles(NamedTuple):

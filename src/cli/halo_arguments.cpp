@@ -30,28 +30,19 @@ std::vector<std::string> parts_of(const std::string& text) {
     return parts;
 }
 
-Overdensity parse_overdensity(const std::string& option, const std::string& text) {
-    if (text == "vir") {
-        return overdensities::virial;
-    }
-    const char kind = text.empty() ? ' ' : text.back();
-    if (kind != 'm' && kind != 'c') {
-        throw UsageError(fmt::format("{}: '{}' is no overdensity; give vir, or a number with m (times the mean density "
-                                     "of matter) or c (times the critical one), such as 200c",
-                                     option, text));
-    }
-    return {kind == 'm' ? DensityReference::matter : DensityReference::critical,
-            parse_positive(option, text.substr(0, text.size() - 1))};
-}
-
 std::vector<Overdensity> parse_overdensities(const std::string& option, const std::string& text) {
     std::vector<Overdensity> parsed;
     for (const std::string& part : parts_of(text)) {
-        const Overdensity overdensity = parse_overdensity(option, part);
-        if (std::find(parsed.begin(), parsed.end(), overdensity) != parsed.end()) {
+        const std::optional<Overdensity> overdensity = io::overdensity_named(part);
+        if (!overdensity) {
+            throw UsageError(fmt::format("{}: '{}' is no overdensity; give vir, or a number above 0 with m (times the "
+                                         "mean density of matter) or c (times the critical one), such as 200c",
+                                         option, part));
+        }
+        if (std::find(parsed.begin(), parsed.end(), *overdensity) != parsed.end()) {
             throw UsageError(fmt::format("{}: {} is given twice", option, part));
         }
-        parsed.push_back(overdensity);
+        parsed.push_back(*overdensity);
     }
     return parsed;
 }
@@ -73,63 +64,86 @@ bool parse_yes_or_no(const std::string& option, const std::string& text) {
     return parse_name(option, text, words) == 1;
 }
 
-/// The softening of the lightest kind of matter is that of its type; of several types the largest counts.
-std::optional<Softening> softening_in(const io::Snapshot& snapshot) {
-    double length = 0;
-    for (std::size_t type = 0; type < snapshot.header.softening.size(); ++type) {
-        const auto is_of_type = [type](std::uint8_t of_row) { return of_row == type; };
-        if (std::any_of(snapshot.types.begin(), snapshot.types.end(), is_of_type)) {
-            length = std::max(length, snapshot.header.softening[type]);
-        }
+/// What is not known, for which reason, and what to pass.
+struct LeftOut {
+    std::vector<std::string> what;
+    std::string why;
+};
+
+std::string warning_of(const std::vector<LeftOut>& all) {
+    std::vector<std::string> texts;
+    for (const LeftOut& each : all) {
+        texts.push_back(fmt::format("{} ({})", fmt::join(each.what, ", "), each.why));
     }
-    return length > 0 ? std::optional(Softening{SofteningKernel::spline, length}) : std::nullopt;
+    return fmt::format("left out: {}", fmt::join(texts, "; "));
 }
 
-std::string names_of(const std::vector<Overdensity>& overdensities) {
-    std::vector<std::string> names;
-    std::transform(overdensities.begin(), overdensities.end(), std::back_inserter(names), io::short_name);
-    return fmt::format("{}", fmt::join(names, ", "));
-}
-
-/// Leaves out the spheres whose density is not known.
-void keep_known_spheres(HaloOptions& options, const std::string& missing, bool is_matter_alone,
-                        std::vector<std::string>& warnings) {
+/// Removes the spheres whose density is not known, and adds them to what is left out.
+void remove_spheres(HaloOptions& options, bool of_matter_alone, std::vector<std::string>& left_out) {
     const auto begin = std::stable_partition(
         options.overdensities.begin(), options.overdensities.end(), [&](const Overdensity& overdensity) {
-            return is_matter_alone && overdensity.reference == DensityReference::critical;
+            return of_matter_alone && overdensity.reference == DensityReference::critical;
         });
-    const std::vector<Overdensity> left_out(begin, options.overdensities.end());
+    const std::vector<Overdensity> removed(begin, options.overdensities.end());
     options.overdensities.erase(begin, options.overdensities.end());
-    if (!left_out.empty()) {
-        warnings.push_back(fmt::format("the radii and masses of {} are left out: {}", names_of(left_out), missing));
+    if (!removed.empty()) {
+        left_out.push_back(fmt::format("the radii and masses of {}", fmt::join(names_of(removed), ", ")));
     }
 }
 
-/// Unbinding needs velocities and G.
-void decide_on_unbinding(const HaloArguments& arguments, const io::Snapshot& snapshot, const std::string& no_gravity,
-                         Gravity& gravity, std::vector<std::string>& warnings) {
-    gravity.options.unbind = arguments.unbind.value_or(true);
-    std::string missing;
-    if (!snapshot.velocities) {
-        missing = "the input has no velocities";
-    } else if (!gravity.is_known) {
-        missing = fmt::format("{}; pass --G", no_gravity);
+/// Decides what is unbound, and which spheres are found. `no_gravity` says why G is not known; empty: it is.
+std::vector<LeftOut> leave_out(const HaloArguments& arguments, bool has_velocities, const std::string& no_gravity,
+                               const io::SnapshotUniverse& stated, HaloOptions& options) {
+    const auto whole_groups = [&](const std::string& why) -> std::string {
+        if (arguments.unbind) {
+            throw UsageError(
+                fmt::format("--unbind is 'yes', but what is bound is unknown: {}, or leave --unbind out", why));
+        }
+        options.unbind = false;
+        return "unbinding, so that each halo is its whole group";
+    };
+    std::vector<LeftOut> all;
+    options.unbind = arguments.unbind.value_or(true);
+    if (options.unbind && !has_velocities) {
+        const std::string why = "the input has no velocities; --unbind no asks for that";
+        all.push_back({{whole_groups(why)}, why});
     }
-    if (missing.empty() || !gravity.options.unbind) {
-        return;
+    const bool knows_hubble = arguments.hubble || stated.no_hubble.empty();
+    LeftOut of_universe;
+    if (!no_gravity.empty()) {
+        of_universe.why =
+            fmt::format("{}; pass --G{}", no_gravity, knows_hubble ? "" : ", --hubble and --omega-matter");
+        if (options.unbind) {
+            of_universe.what.push_back(whole_groups(of_universe.why));
+        }
+        of_universe.what.emplace_back("SubhaloVmax");
+        remove_spheres(options, false, of_universe.what);
+    } else if (!knows_hubble) {
+        of_universe.why = fmt::format("the file does not state {}; pass --hubble and --omega-matter", stated.no_hubble);
+        if (options.unbind) {
+            of_universe.what.emplace_back("the expansion in energies");
+        }
+        remove_spheres(options, false, of_universe.what);
+    } else if (options.universe.hubble == 0) {
+        of_universe.why = "nothing expands";
+        remove_spheres(options, false, of_universe.what);
+    } else if (!arguments.omega_matter && !stated.no_omega_matter.empty()) {
+        of_universe.why = fmt::format("the file does not state {}; pass --omega-matter", stated.no_omega_matter);
+        remove_spheres(options, true, of_universe.what);
     }
-    if (arguments.unbind) {
-        throw UsageError(
-            fmt::format("--unbind is 'yes', but what is bound is unknown: {}, or leave --unbind out", missing));
+    if (!of_universe.what.empty()) {
+        all.push_back(std::move(of_universe));
     }
-    gravity.options.unbind = false;
-    warnings.push_back(
-        fmt::format("members are not unbound, and each halo is its whole group: {} (--unbind no asks for "
-                    "that, and says nothing)",
-                    missing));
+    return all;
 }
 
 } // namespace
+
+std::vector<std::string> names_of(const std::vector<Overdensity>& overdensities) {
+    std::vector<std::string> names;
+    std::transform(overdensities.begin(), overdensities.end(), std::back_inserter(names), io::short_name);
+    return names;
+}
 
 void add_gravity_options(const Parser& command, HaloArguments& arguments) {
     add_value(command, "--unbind", "yes|no",
@@ -177,37 +191,25 @@ Gravity gravity_of(const HaloArguments& arguments, const io::Snapshot& snapshot,
     options.overdensities = arguments.overdensities.value_or(options.overdensities);
 
     const bool has_masses = snapshot.masses || snapshot.uniform_mass;
-    const std::string no_gravity = !stated.no_gravity.empty()
-                                       ? fmt::format("the file does not state {}", stated.no_gravity)
-                                   : !has_masses ? "the input has no masses, and each particle counts as mass 1"
-                                                 : "";
-    gravity.is_known = arguments.gravity || no_gravity.empty();
-    decide_on_unbinding(arguments, snapshot, no_gravity, gravity, warnings);
+    std::string no_gravity;
+    if (!arguments.gravity && !stated.no_gravity.empty()) {
+        no_gravity = fmt::format("the file does not state {}", stated.no_gravity);
+    } else if (!arguments.gravity && !has_masses) {
+        no_gravity = "the input has no masses, and each particle counts as mass 1";
+    }
+    gravity.is_known = no_gravity.empty();
     if (!gravity.is_known) {
         options.universe.gravity = 1;
-        warnings.push_back(fmt::format("SubhaloVmax is left out: {}; pass --G", no_gravity));
     }
-    if (!gravity.is_known) {
-        const bool expands = arguments.hubble || stated.no_hubble.empty();
-        keep_known_spheres(options,
-                           fmt::format("{}; pass --G{}", no_gravity, expands ? "" : ", --hubble and --omega-matter"),
-                           false, warnings);
-    } else if (!arguments.hubble && !stated.no_hubble.empty()) {
-        keep_known_spheres(options, fmt::format("the file does not state {}; pass --hubble", stated.no_hubble), false,
-                           warnings);
-        if (options.unbind) {
-            warnings.push_back(fmt::format("members are unbound as if nothing expanded: the file does not state {}; "
-                                           "pass --hubble",
-                                           stated.no_hubble));
-        }
-    } else if (options.universe.hubble == 0) {
-        keep_known_spheres(options, "nothing expands", false, warnings);
-    } else if (!arguments.omega_matter && !stated.no_omega_matter.empty()) {
-        keep_known_spheres(options,
-                           fmt::format("the file does not state {}; pass --omega-matter", stated.no_omega_matter), true,
-                           warnings);
+    const std::vector<LeftOut> left_out =
+        leave_out(arguments, snapshot.velocities.has_value(), no_gravity, stated, options);
+    if (!left_out.empty()) {
+        warnings.push_back(warning_of(left_out));
     }
-    options.softening = arguments.softening ? arguments.softening : softening_in(snapshot);
+    options.softening = arguments.softening;
+    if (const std::optional<double> length = io::softening_of(snapshot); length && !options.softening) {
+        options.softening = Softening{SofteningKernel::spline, *length};
+    }
     gravity.softening_from = arguments.softening ? "--softening"
                              : options.softening ? "the file"
                                                  : "1/30 of the mean separation";

@@ -22,6 +22,9 @@ struct HaloArguments : FofArguments {
     std::optional<double> omega_matter;
 };
 
+/// "200m", "vir", ...
+[[nodiscard]] std::vector<std::string> names_of(const std::vector<Overdensity>& overdensities);
+
 /// Adds the options about gravity; the arguments must outlive the command.
 void add_gravity_options(const Parser& command, HaloArguments& arguments);
 

@@ -25,7 +25,7 @@ io::Provenance provenance_of(const HaloArguments& arguments, const HaloRun& run,
     const HaloOptions& options = run.halos.options;
     auto& parameters = made_by.parameters;
     parameters["unbind"] = options.unbind ? "yes" : "no";
-    parameters["overdensities"] = fmt::format("{}", fmt::join(names_of_spheres(options), ","));
+    parameters["overdensities"] = fmt::format("{}", fmt::join(names_of(options.overdensities), ","));
     parameters["crossing"] = options.outermost ? "outermost" : "first";
     parameters["spheres_of"] = options.bound_only ? "bound members" : "all particles";
     parameters["softening"] = fmt::format("{}", options.softening->length);
@@ -68,13 +68,6 @@ MapMarks marks_of_halos(const HaloArguments& arguments, const HaloRun& run) {
 
 std::string kernel_name(SofteningKernel kernel) {
     return kernel == SofteningKernel::spline ? "spline" : "plummer";
-}
-
-std::vector<std::string> names_of_spheres(const HaloOptions& options) {
-    std::vector<std::string> names;
-    std::transform(options.overdensities.begin(), options.overdensities.end(), std::back_inserter(names),
-                   io::short_name);
-    return names;
 }
 
 void plan_files(const HaloArguments& arguments, OutputFiles& outputs) {

@@ -7,7 +7,6 @@
 #include <kith/halos.hpp>
 
 #include <string>
-#include <vector>
 
 namespace kith::cli {
 
@@ -18,6 +17,5 @@ struct HaloRun : FofRun {
 };
 
 [[nodiscard]] std::string kernel_name(SofteningKernel kernel);
-[[nodiscard]] std::vector<std::string> names_of_spheres(const HaloOptions& options);
 
 } // namespace kith::cli

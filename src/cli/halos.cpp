@@ -14,16 +14,12 @@
 #include <kith/kith.hpp>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
-#include <algorithm>
 #include <cstdint>
-#include <filesystem>
 #include <memory>
 #include <numeric>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace kith::cli {
@@ -75,7 +71,7 @@ Json json_of(const HaloArguments& arguments, const HaloRun& run) {
     json["halos"] = run.halos.halos;
     json["bound"] = bound_in(run.halos);
     json["unbind"] = options.unbind;
-    json["overdensities"] = names_of_spheres(options);
+    json["overdensities"] = names_of(options.overdensities);
     json["softening"] = options.softening->length;
     json["softening_kernel"] = kernel_name(options.softening->kernel);
     json["softening_from"] = run.gravity.softening_from;

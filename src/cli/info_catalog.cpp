@@ -1,6 +1,7 @@
 // kith info of a halo catalog: its groups, how they were found, and what its columns are; and of other results.
 #include "cli/info_catalog.hpp"
 
+#include "cli/halo_arguments.hpp"
 #include "cli/options.hpp"
 #include "cli/progress_bar.hpp"
 #include "cli/report.hpp"
@@ -11,7 +12,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <initializer_list>
 #include <numeric>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace kith::cli {
 
@@ -39,6 +44,27 @@ Json json_of(const io::CatalogFileColumn& column) {
     return json;
 }
 
+Json json_of(const std::vector<io::CatalogFileColumn>& columns) {
+    Json json = Json::array();
+    for (const io::CatalogFileColumn& column : columns) {
+        json.push_back(json_of(column));
+    }
+    return json;
+}
+
+/// Of halos and what they were found with, whose names are those of the provenance.
+Json json_of(const Halos& halos, const io::CatalogFile& file) {
+    const auto [least, most] = std::minmax_element(halos.mass.begin(), halos.mass.end());
+    Json json;
+    json["count"] = halos.halos;
+    json["bound"] = std::accumulate(halos.count.begin(), halos.count.end(), std::int64_t{0});
+    json["largest"] = largest_of(halos.count);
+    json["masses"] = halos.mass.empty() ? Json(nullptr) : Json{*least, *most};
+    json["overdensities"] = names_of(halos.options.overdensities);
+    json["columns"] = json_of(file.halo_columns);
+    return json;
+}
+
 void print_json_of(const io::CatalogFile& file, const std::string& path) {
     const Catalog& catalog = file.catalog;
     const auto [least, most] = std::minmax_element(catalog.mass.begin(), catalog.mass.end());
@@ -62,10 +88,8 @@ void print_json_of(const io::CatalogFile& file, const std::string& path) {
     json["redshift"] = json_of(file.redshift);
     json["parameters"] = file.parameters;
     json["provenance"] = file.provenance;
-    json["columns"] = Json::array();
-    for (const io::CatalogFileColumn& column : file.columns) {
-        json["columns"].push_back(json_of(column));
-    }
+    json["columns"] = json_of(file.columns);
+    json["halos"] = file.halos ? json_of(*file.halos, file) : Json(nullptr);
     json["warnings"] = file.warnings;
     json["peak_rss_bytes"] = peak_rss_bytes();
     print_json(json);
@@ -83,6 +107,46 @@ std::string summary_of(const io::CatalogFileColumn& column) {
     return column.name + text;
 }
 
+void print_columns(std::string label, const std::vector<io::CatalogFileColumn>& columns) {
+    for (const io::CatalogFileColumn& column : columns) {
+        print_line(std::exchange(label, ""), summary_of(column));
+    }
+}
+
+/// The numbers with these names in the provenance, as "G = 43.0, H = 100".
+std::string numbers_of(const io::CatalogFile& file, std::initializer_list<const char*> names) {
+    std::vector<std::string> texts;
+    for (const char* name : names) {
+        if (const auto found = file.provenance.find(name); found != file.provenance.end()) {
+            texts.push_back(fmt::format("{} = {}", name, found->second));
+        }
+    }
+    return fmt::format("{}", fmt::join(texts, ", "));
+}
+
+void print_halos_of(const io::CatalogFile& file) {
+    const Halos& halos = *file.halos;
+    print_line("halos",
+               fmt::format("{} with {} bound members", format_count(halos.halos),
+                           format_count(std::accumulate(halos.count.begin(), halos.count.end(), std::int64_t{0}))));
+    if (halos.halos > 0) {
+        print_line("", fmt::format("largest {}", fmt::join(largest_of(halos.count), ", ")));
+    }
+    if (!halos.mass.empty()) {
+        const auto [least, most] = std::minmax_element(halos.mass.begin(), halos.mass.end());
+        print_line("", fmt::format("masses {} to {}", *least, *most));
+    }
+    if (!halos.options.overdensities.empty()) {
+        print_line("spheres", fmt::format("{}", fmt::join(names_of(halos.options.overdensities), ", ")));
+    }
+    for (const std::string& text : {numbers_of(file, {"G", "H", "omega_matter"}),
+                                    numbers_of(file, {"softening", "softening_kernel", "least_radius", "unbind"})}) {
+        if (!text.empty()) {
+            print_line("", text);
+        }
+    }
+}
+
 void print_summary_of(const io::CatalogFile& file, const std::string& path) {
     const Catalog& catalog = file.catalog;
     print_line("file", path);
@@ -96,6 +160,9 @@ void print_summary_of(const io::CatalogFile& file, const std::string& path) {
     if (!catalog.mass.empty()) {
         const auto [least, most] = std::minmax_element(catalog.mass.begin(), catalog.mass.end());
         print_line("masses", fmt::format("{} to {}", *least, *most));
+    }
+    if (file.halos) {
+        print_halos_of(file);
     }
     if (file.linking_length) {
         const auto relative = file.provenance.find("b");
@@ -114,9 +181,8 @@ void print_summary_of(const io::CatalogFile& file, const std::string& path) {
             print_line(label, found->second);
         }
     }
-    for (std::size_t i = 0; i < file.columns.size(); ++i) {
-        print_line(i == 0 ? "columns" : "", summary_of(file.columns[i]));
-    }
+    print_columns("columns", file.columns);
+    print_columns("of halos", file.halo_columns);
     for (const auto& [name, value] : file.parameters) {
         print_line("", fmt::format("{} = {}", name, value));
     }

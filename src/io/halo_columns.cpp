@@ -190,25 +190,6 @@ bool is_present(const HaloColumn& column, const HaloSource& source) {
 
 } // namespace
 
-std::string short_name(const Overdensity& overdensity) {
-    if (overdensity == overdensities::virial) {
-        return "vir";
-    }
-    return message(overdensity.factor, overdensity.reference == DensityReference::critical ? "c"
-                                       : overdensity.reference == DensityReference::matter ? "m"
-                                                                                           : "vir");
-}
-
-std::string column_name(const Overdensity& overdensity) {
-    if (overdensity == overdensities::virial) {
-        return "TopHat200"; // as the convention calls it, whatever its factor
-    }
-    return message(overdensity.reference == DensityReference::critical ? "Crit"
-                   : overdensity.reference == DensityReference::matter ? "Mean"
-                                                                       : "TopHat",
-                   overdensity.factor);
-}
-
 void order_members(Catalog& groups, const Halos& halos, const Snapshot& snapshot) {
     if (groups.groups != halos.groups || groups.member_array.size() != std::ssize(halos.members)) {
         throw error(ErrorKind::invalid_argument, "the catalog has ", groups.groups, " groups of ",

@@ -108,6 +108,29 @@ std::string format_of(const CatalogFile& catalog) {
     return message("HDF5 catalog (", program.starts_with("kith ") ? program : "Gadget-4 or AREPO", ")");
 }
 
+std::optional<CatalogFileColumn> describe_column(const OpenCatalog& opened, const std::string& path,
+                                                 const std::string& name) {
+    const Object object(H5Oopen(opened.file.get(), path.c_str(), H5P_DEFAULT));
+    if (object.get() < 0 || H5Iget_type(object.get()) != H5I_DATASET) {
+        return std::nullopt;
+    }
+    CatalogFileColumn column;
+    column.name = name;
+    const Space space(H5Dget_space(object.get()));
+    hsize_t lengths[2] = {0, 1};
+    if (H5Sget_simple_extent_ndims(space.get()) == 2) {
+        H5Sget_simple_extent_dims(space.get(), lengths, nullptr);
+    }
+    column.columns = static_cast<std::int64_t>(lengths[1]);
+    column.description = text(object.get(), "description").value_or("");
+    column.unit = text(object.get(), "unit").value_or("");
+    column.frame = text(object.get(), "frame").value_or("");
+    column.a_scaling = number(object.get(), "a_scaling");
+    column.h_scaling = number(object.get(), "h_scaling");
+    column.to_cgs = number(object.get(), "to_cgs");
+    return column;
+}
+
 } // namespace
 
 bool holds_catalog(hid_t file) {
@@ -161,26 +184,16 @@ void read_catalog_header(const OpenCatalog& opened, int dimension, CatalogFile& 
     read_parameters(opened, catalog);
 }
 
-std::optional<CatalogFileColumn> describe_column(const OpenCatalog& opened, const std::string& name) {
-    const Object object(H5Oopen(opened.file.get(), ("Group/" + name).c_str(), H5P_DEFAULT));
-    if (object.get() < 0 || H5Iget_type(object.get()) != H5I_DATASET) {
-        return std::nullopt;
+void list_columns(const OpenCatalog& opened, const char* group, std::vector<CatalogFileColumn>& columns) {
+    const Group in(H5Gopen2(opened.file.get(), group, H5P_DEFAULT));
+    for (const std::string& name : names_in(in.get())) {
+        const auto known = [&](const CatalogFileColumn& column) { return column.name == name; };
+        if (std::none_of(columns.begin(), columns.end(), known)) {
+            if (auto column = describe_column(opened, message(group, "/", name), name)) {
+                columns.push_back(std::move(*column));
+            }
+        }
     }
-    CatalogFileColumn column;
-    column.name = name;
-    const Space space(H5Dget_space(object.get()));
-    hsize_t lengths[2] = {0, 1};
-    if (H5Sget_simple_extent_ndims(space.get()) == 2) {
-        H5Sget_simple_extent_dims(space.get(), lengths, nullptr);
-    }
-    column.columns = static_cast<std::int64_t>(lengths[1]);
-    column.description = text(object.get(), "description").value_or("");
-    column.unit = text(object.get(), "unit").value_or("");
-    column.frame = text(object.get(), "frame").value_or("");
-    column.a_scaling = number(object.get(), "a_scaling");
-    column.h_scaling = number(object.get(), "h_scaling");
-    column.to_cgs = number(object.get(), "to_cgs");
-    return column;
 }
 
 std::optional<double> number_in(const CatalogFile& catalog, const char* parameter) {

@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace kith::io::hdf5 {
 
@@ -61,8 +62,8 @@ struct OpenCatalog {
 /// Format, box, time, redshift, parameters, provenance, and warnings about these. The box must suit `dimension`.
 void read_catalog_header(const OpenCatalog& opened, int dimension, CatalogFile& catalog);
 
-/// The dataset `name` of /Group as its attributes describe it.
-[[nodiscard]] std::optional<CatalogFileColumn> describe_column(const OpenCatalog& opened, const std::string& name);
+/// Adds the datasets of a group that are not listed yet, as their attributes describe them.
+void list_columns(const OpenCatalog& opened, const char* group, std::vector<CatalogFileColumn>& columns);
 
 /// The text of a number in the provenance; nothing if there is none.
 [[nodiscard]] std::optional<double> number_in(const CatalogFile& catalog, const char* parameter);

@@ -1,11 +1,11 @@
-// Halo catalogs read back: the columns of /Group that a Catalog has, and the members.
+// Halo catalogs read back: the columns of /Group that a Catalog has, the members, and halos (hdf5_halos_reader.hpp).
 //
 // Groups are counted by GroupLen; every other column must have as many rows, in every file of a set. Members follow
 // each other in group order, so that a group's begin where those of the group before end; where a file states offsets,
 // they must be these. Types that a file does not tell apart (Gadget has 6 and fewer) have no members.
 #include "io/file_set.hpp"
-#include "io/hdf5_catalog_header.hpp"
-#include "io/hdf5_create.hpp"
+#include "io/hdf5_column_reader.hpp"
+#include "io/hdf5_halos_reader.hpp"
 #include "io/hdf5_signature.hpp"
 #include "io/input_file.hpp"
 #include "io/memory.hpp"
@@ -24,27 +24,6 @@ namespace kith::io {
 
 namespace {
 
-template <class T>
-std::vector<T> values_of(const hdf5::Dataset& dataset) {
-    if (!std::is_same_v<T, double> && dataset.type != H5T_INTEGER) {
-        refuse(dataset.file, "dataset ", dataset.name, " must hold whole numbers");
-    }
-    std::vector<T> values = allocate<T>(dataset.rows, dataset.columns, dataset.name);
-    // Ids that were stored as signed numbers keep their bits.
-    const bool keeps_bits = std::is_same_v<T, std::uint64_t> && dataset.is_signed;
-    dataset.read(keeps_bits ? H5T_NATIVE_INT64 : hdf5::number_type<T>().memory, values.data());
-    return values;
-}
-
-template <class T>
-void append(std::vector<T>& all, std::vector<T> more) {
-    if (all.empty()) {
-        all = std::move(more);
-    } else {
-        all.insert(all.end(), more.begin(), more.end());
-    }
-}
-
 class CatalogBuilder {
 public:
     explicit CatalogBuilder(const CatalogReadOptions& options) : options_(options) {}
@@ -54,11 +33,8 @@ public:
 private:
     void read_file(const std::filesystem::path& path);
     [[nodiscard]] std::int64_t count_groups() const;
-    [[nodiscard]] std::optional<hdf5::Dataset> find(const char* group,
-                                                    std::initializer_list<std::string_view> datasets) const;
     [[nodiscard]] int stated_dimension() const;
     void find_dimension();
-    void list_columns();
     template <class T>
     void read_field(const CatalogColumn& column, std::vector<T>& all, std::int64_t groups);
     void record_source(const std::string& name, std::string_view member);
@@ -72,22 +48,8 @@ private:
     CatalogReadOptions options_;
     CatalogFile found_;
     hdf5::OpenCatalog opened_;
+    hdf5::HaloBuilder halos_;
 };
-
-// The first of these datasets that the group has.
-std::optional<hdf5::Dataset> CatalogBuilder::find(const char* group,
-                                                  std::initializer_list<std::string_view> datasets) const {
-    if (!hdf5::exists(opened_.file.get(), group)) {
-        return std::nullopt;
-    }
-    const hdf5::Group opened(H5Gopen2(opened_.file.get(), group, H5P_DEFAULT));
-    for (const std::string_view name : datasets) {
-        if (!name.empty() && opened.get() >= 0 && hdf5::exists(opened.get(), std::string(name))) {
-            return hdf5::open_dataset(opened_.file.get(), message(group, "/", name), opened_.name);
-        }
-    }
-    return std::nullopt;
-}
 
 int CatalogBuilder::stated_dimension() const {
     const std::int64_t stated = hdf5::count_attribute(opened_, "Dimension").value_or(3);
@@ -110,7 +72,7 @@ void CatalogBuilder::read(const std::filesystem::path& path) {
 
 // The dimension and the width of numbers are those of the first file that has groups.
 void CatalogBuilder::find_dimension() {
-    const std::optional<hdf5::Dataset> positions = find("Group", {"GroupCM", "GroupPos"});
+    const std::optional<hdf5::Dataset> positions = hdf5::find_column(opened_, "Group", {"GroupCM", "GroupPos"});
     if (found_.catalog.dimension != 0 || !positions) {
         return;
     }
@@ -122,22 +84,10 @@ void CatalogBuilder::find_dimension() {
     found_.dtype = positions->dtype();
 }
 
-void CatalogBuilder::list_columns() {
-    const hdf5::Group group(H5Gopen2(opened_.file.get(), "Group", H5P_DEFAULT));
-    for (const std::string& name : hdf5::names_in(group.get())) {
-        const auto known = [&](const CatalogFileColumn& column) { return column.name == name; };
-        if (std::none_of(found_.columns.begin(), found_.columns.end(), known)) {
-            if (auto column = hdf5::describe_column(opened_, name)) {
-                found_.columns.push_back(std::move(*column));
-            }
-        }
-    }
-}
-
 // A file of a set may have no groups, and then none of the datasets.
 std::int64_t CatalogBuilder::count_groups() const {
     const std::optional<std::int64_t> announced = hdf5::count_attribute(opened_, "Ngroups_ThisFile");
-    const std::optional<hdf5::Dataset> lengths = find("Group", {"GroupLen"});
+    const std::optional<hdf5::Dataset> lengths = hdf5::find_column(opened_, "Group", {"GroupLen"});
     if (!lengths && announced.value_or(0) > 0) {
         refuse(opened_.name, "the header announces ", *announced, " groups, but there is no dataset Group/GroupLen");
     }
@@ -154,7 +104,8 @@ void CatalogBuilder::read_file(const std::filesystem::path& path) {
                      groups, " rows; the rows count"));
     }
     find_dimension();
-    list_columns();
+    hdf5::list_columns(opened_, "Group", found_.columns);
+    halos_.read(opened_, found_);
     if (is_first) {
         const int known = found_.catalog.dimension;
         hdf5::read_catalog_header(opened_, known != 0 ? known : stated_dimension(), found_);
@@ -170,7 +121,8 @@ void CatalogBuilder::read_file(const std::filesystem::path& path) {
 
 template <class T>
 void CatalogBuilder::read_field(const CatalogColumn& column, std::vector<T>& all, std::int64_t groups) {
-    const std::optional<hdf5::Dataset> dataset = find("Group", {column.read_before, column.name, column.read_else});
+    const std::optional<hdf5::Dataset> dataset =
+        hdf5::find_column(opened_, "Group", {column.read_before, column.name, column.read_else});
     const bool was_there = !all.empty() || found_.catalog.groups == 0;
     if (groups > 0 && (!dataset ? !all.empty() : !was_there)) {
         refuse(opened_.name, "Group/", column.read_before.empty() ? column.name : column.read_before, " is ",
@@ -187,7 +139,7 @@ void CatalogBuilder::read_field(const CatalogColumn& column, std::vector<T>& all
         refuse(opened_.name, dataset->name, " is ", dataset->rows, " x ", dataset->columns, ", but there are ", groups,
                " groups; ", groups, " x ", by_type ? "1 to " : "", width, " was expected");
     }
-    std::vector<T> values = values_of<T>(*dataset);
+    std::vector<T> values = hdf5::values_of<T>(*dataset);
     if (dataset->columns < width) {
         std::vector<T> padded = allocate<T>(groups, width, dataset->name);
         for (std::int64_t group = 0; group < groups; ++group) {
@@ -195,7 +147,7 @@ void CatalogBuilder::read_field(const CatalogColumn& column, std::vector<T>& all
         }
         values = std::move(padded);
     }
-    append(all, std::move(values));
+    hdf5::append(all, std::move(values));
     record_source(dataset->name.substr(dataset->name.find('/') + 1), column.field);
 }
 
@@ -213,14 +165,14 @@ void CatalogBuilder::record_source(const std::string& name, std::string_view mem
 
 template <class T>
 void CatalogBuilder::read_members(const char* group, const char* dataset, std::vector<T>& into) {
-    const std::optional<hdf5::Dataset> rows = find(group, {dataset});
+    const std::optional<hdf5::Dataset> rows = hdf5::find_column(opened_, group, {dataset});
     if (!rows) {
         return;
     }
     if (rows->columns != 1) {
         refuse(opened_.name, rows->name, " has ", rows->columns, " columns; one was expected");
     }
-    append(into, values_of<T>(*rows));
+    hdf5::append(into, hdf5::values_of<T>(*rows));
 }
 
 void CatalogBuilder::check_offsets() {
@@ -294,6 +246,7 @@ CatalogFile CatalogBuilder::take() {
     catalog.min_members =
         static_cast<std::int64_t>(hdf5::number_in(found_, "min_members")
                                       .value_or(least == catalog.count.end() ? 0.0 : static_cast<double>(*least)));
+    found_.halos = halos_.take(found_);
     return std::move(found_);
 }
 

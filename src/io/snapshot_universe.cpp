@@ -6,6 +6,8 @@
 #include "io/frame.hpp"
 #include "io/refuse.hpp"
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <optional>
 #include <string_view>
@@ -122,6 +124,15 @@ SnapshotUniverse universe_of(const SnapshotHeader& header) {
     found.no_omega_matter = of_matter.text();
     found.universe.omega_matter = found.no_omega_matter.empty() ? expansion.matter / expansion.rate_squared : 0;
     return found;
+}
+
+std::optional<double> softening_of(const Snapshot& snapshot) {
+    const std::array<double, max_types>& of_types = snapshot.header.softening;
+    double largest = 0;
+    for (const std::uint8_t type : snapshot.types) {
+        largest = std::max(largest, of_types[type]);
+    }
+    return largest > 0 ? std::optional(largest) : std::nullopt;
 }
 
 } // namespace kith::io

@@ -165,6 +165,13 @@ TEST(HaloFile, OverdensitiesHaveTheNamesOfTheConvention) {
     EXPECT_EQ(io::column_name(overdensities::virial), "TopHat200");
     EXPECT_EQ(io::short_name({DensityReference::critical, 177.5}), "177.5c");
     EXPECT_EQ(io::short_name(overdensities::virial), "vir");
+    for (const Overdensity& each : HaloOptions().overdensities) {
+        EXPECT_EQ(io::overdensity_named(io::short_name(each)), each);
+        EXPECT_EQ(io::overdensity_named(io::column_name(each)), each);
+    }
+    for (const char* wrong : {"", "200", "c", "0c", "-1c", "200x", "infc", "200 c", "Crit", "Crit2x", "2vir"}) {
+        EXPECT_FALSE(io::overdensity_named(wrong)) << wrong;
+    }
 }
 
 } // namespace
