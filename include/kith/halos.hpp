@@ -66,14 +66,15 @@ struct Halos : HaloSummary {
     std::vector<std::int64_t> group_offset;   ///< groups + 1
     std::vector<std::int64_t> first_of_group; ///< of each group, its first halo; -1 if nothing is bound
 
-    std::vector<std::int64_t> group;      ///< label
-    std::vector<std::int64_t> parent;     ///< halo of which this is a part; -1: none
-    std::vector<std::int64_t> offset;     ///< of the bound members in `members`
-    std::vector<std::int64_t> count;      ///< bound members
-    std::vector<std::int32_t> center_row; ///< member of lowest potential
-    std::vector<double> center;           ///< its position, inside the box: halos x 3
-    std::vector<double> center_of_mass;   ///< of the bound members, inside the box: halos x 3
-    std::vector<double> center_offset;    ///< distance between the two
+    std::vector<std::int64_t> group;         ///< label
+    std::vector<std::int64_t> parent;        ///< halo of which this is a part; -1: none
+    std::vector<std::int64_t> offset;        ///< of the bound members in `members`
+    std::vector<std::int64_t> count;         ///< bound members
+    std::vector<std::int64_t> count_by_type; ///< halos x max_types
+    std::vector<std::int32_t> center_row;    ///< member of lowest potential
+    std::vector<double> center;              ///< its position, inside the box: halos x 3
+    std::vector<double> center_of_mass;      ///< of the bound members, inside the box: halos x 3
+    std::vector<double> center_offset;       ///< distance between the two
     std::vector<double> velocity;         ///< mean peculiar one of the bound members by mass: halos x 3; empty without
     std::vector<double> mass;             ///< of the bound members
     std::vector<double> group_mass;       ///< of all members of the group

@@ -69,6 +69,9 @@ public:
         Scratch& scratch = scratch_.local();
         const auto bound = members.first(static_cast<std::size_t>(halos.count[halo]));
         const Extent extent = load_bound(bound, halos.center_row[halo], scratch);
+        for (const std::int32_t row : bound) {
+            ++halos.count_by_type[max_types * halo + (particles_.types.empty() ? 1 : particles_.types[row])];
+        }
         double group_mass = extent.mass;
         for (const std::int32_t row : members.subspan(bound.size())) {
             group_mass += mass(row);

@@ -19,7 +19,9 @@
 #include "support/context.hpp"
 #include "tree/plane_tree.hpp"
 
+#include <cstdint>
 #include <optional>
+#include <span>
 
 namespace kith::detail::halos {
 
@@ -31,6 +33,7 @@ struct ParticleTree {
     std::optional<VectorColumn> velocities = {};
     std::optional<ScalarsView> masses = {};
     double uniform_mass = 1;
+    std::span<const std::uint8_t> types = {}; ///< empty: all are type 1
 };
 
 /// Fills the columns of the halos that groups have, as halos.options says, in which least_radius has been resolved.

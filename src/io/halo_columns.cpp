@@ -37,20 +37,6 @@ ColumnValues halos_of_groups(const HaloSource& source) {
     return counts;
 }
 
-ColumnValues counts_by_type(const HaloSource& source) {
-    constexpr std::size_t without_types = 1;
-    const Halos& halos = source.halos;
-    const std::vector<std::uint8_t>& types = source.groups.snapshot.types;
-    std::vector<std::int64_t> counts(halos.halos * max_types);
-    for (std::int64_t halo = 0; halo < halos.halos; ++halo) {
-        for (std::int64_t i = 0; i < halos.count[halo]; ++i) {
-            const std::int32_t row = halos.members[halos.offset[halo] + i];
-            ++counts[halo * max_types + (types.empty() ? without_types : types[row])];
-        }
-    }
-    return counts;
-}
-
 /// Numbers of the most bound member of each halo.
 template <class T>
 ColumnValues of_most_bound(const HaloSource& source, const std::vector<T>& numbers) {
@@ -71,7 +57,6 @@ constexpr std::array derived_columns = std::to_array<DerivedColumn>({
     {"GroupNsubs", halos_of_groups},
     {"GroupFirstSub", [](const HaloSource& source) -> ColumnValues { return source.halos.first_of_group; }},
     {"SubhaloGrNr", [](const HaloSource& source) -> ColumnValues { return source.halos.group; }},
-    {"SubhaloLenType", counts_by_type},
     {"SubhaloRowMostbound",
      [](const HaloSource& source) { return of_most_bound(source, source.groups.snapshot.file_rows); }},
     {"SubhaloIDMostbound", [](const HaloSource& source) { return of_most_bound(source, source.groups.snapshot.ids); }},

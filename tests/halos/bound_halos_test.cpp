@@ -39,6 +39,7 @@ struct Sample {
     std::vector<T> positions;       ///< row-major
     std::vector<float> velocities;
     std::vector<double> masses;
+    std::vector<std::uint8_t> types; ///< empty: all are type 1
     std::vector<std::int32_t> members;
     std::vector<std::int64_t> offset{0};
     Universe universe; ///< of the spheres; nothing flows with it while members are unbound
@@ -80,8 +81,8 @@ struct Sample {
                                   {.gravity = universe.gravity, .scale_factor = 0.8}, min_members);
             options.universe = universe;
             found.options = options;
-            describe_halos<T>(context, {&tree, particles.positions, columns.velocities, particles.masses}, groups,
-                              bound, found);
+            describe_halos<T>(context, {&tree, particles.positions, columns.velocities, particles.masses, 1, types},
+                              groups, bound, found);
         });
         return found;
     }
@@ -155,6 +156,11 @@ void check_halo(const Sample<T>& sample, const Halos& found, std::int64_t halo) 
         }
         return mass;
     };
+    std::array<std::int64_t, max_types> counts{};
+    for (const std::int32_t row : members) {
+        ++counts[sample.types.empty() ? 1 : sample.types[row]];
+    }
+    EXPECT_TRUE(std::equal(counts.begin(), counts.end(), found.count_by_type.begin() + max_types * halo)) << halo;
     expect_close(found.mass[halo], sum(members), "mass", halo);
     expect_close(found.group_mass[halo], sum(group), "group's mass", halo);
     EXPECT_NEAR(found.unbound_fraction[halo] * sum(group), sum(group) - sum(members), 1e-10 * sum(group));
@@ -252,6 +258,9 @@ TEST_F(HalosWithMasses, AreThoseOfTheOracle) {
             auto twofold = mock<double>(6000, sizes_of_mock, 22);
             single.options.outermost = twofold.options.outermost = outermost;
             single.options.bound_only = twofold.options.bound_only = bound_only;
+            for (std::size_t i = 0; i < single.masses.size(); ++i) {
+                single.types.push_back(static_cast<std::uint8_t>(i % 5));
+            }
             const Halos found = check(single);
             check(twofold);
             EXPECT_GE(found.halos, 8);

@@ -61,6 +61,7 @@ Halos halos() {
     h.parent = {-1};
     h.offset = {0};
     h.count = {3};
+    h.count_by_type = {2, 1, 0, 0, 0, 0, 0};
     h.center_row = {2};
     h.center = {7, 8, 9};
     h.center_of_mass = {6, 8, 9};
