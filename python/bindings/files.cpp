@@ -181,9 +181,9 @@ std::string describe(const SnapshotHeader& header) {
 }
 
 /// The units of the columns that were read, by the names of the columns; empty where the file names none.
-nb::dict units_of(const io::CatalogFile& file) {
+nb::dict units_of(const std::vector<io::CatalogFileColumn>& columns) {
     nb::dict units;
-    for (const io::CatalogFileColumn& column : file.columns) {
+    for (const io::CatalogFileColumn& column : columns) {
         if (!column.field.empty()) {
             units[nb::str(column.field.data(), column.field.size())] = text_of(column.unit);
         }
@@ -327,7 +327,13 @@ void bind_files(nb::module_& module) {
         .def_ro("redshift", &CatalogFile::redshift)
         .def_prop_ro("parameters", [](const CatalogFile& file) { return numbers_of(file.parameters); })
         .def_prop_ro("provenance", [](const CatalogFile& file) { return texts_of(file.provenance); })
-        .def_prop_ro("units", units_of)
+        .def_prop_ro("units", [](const CatalogFile& file) { return units_of(file.columns); })
+        .def_prop_ro("halo_units", [](const CatalogFile& file) { return units_of(file.halo_columns); })
+        .def_prop_ro("halos",
+                     [](nb::object self) -> nb::object {
+                         const auto& halos = nb::cast<const CatalogFile&>(self).halos;
+                         return halos ? nb::cast(&*halos, nb::rv_policy::reference_internal, self) : nb::none();
+                     })
         .def_prop_ro("scalings", scalings_of)
         .def_prop_ro("warnings", [](const CatalogFile& file) { return texts_of(file.warnings); });
 

@@ -105,7 +105,7 @@ HaloOptions options_of(const UniverseArgument& universe, const SofteningArgument
 /// Finds groups at a length, whose labels it writes; without a length, those of the labels given.
 Halos find(const Call& call, const OutputArray& labels, const std::optional<LengthArgument>& length,
            const std::optional<InputArray>& velocities, const std::optional<InputArray>& masses, double uniform_mass,
-           HaloOptions options) {
+           const std::optional<InputArray>& types, HaloOptions options) {
     call.require_host(this_call);
     Particles particles{.positions = call.points().points(), .uniform_mass = uniform_mass};
     if (velocities) {
@@ -115,6 +115,10 @@ Halos find(const Call& call, const OutputArray& labels, const std::optional<Leng
     if (masses) {
         require_host(device_of(*masses), "masses is", this_call);
         particles.masses = scalars_of(*masses, "masses");
+    }
+    if (types) {
+        require_host(device_of(*types), "types is", this_call);
+        particles.types = types_of(*types);
     }
     const std::span<std::int32_t> where = labels_of(labels, call.device);
     const std::int64_t count = call.points().count();
@@ -173,6 +177,14 @@ void bind_halos(nb::module_& module) {
     bound.def_prop_ro("box", [](const Halos& found) { return found.box; })
         .def_prop_ro("linking_length", [](const Halos& found) { return found.lengths.linking_length; })
         .def_prop_ro("least_radius", [](const Halos& found) { return found.options.least_radius; })
+        .def_prop_ro("overdensities",
+                     [](const Halos& found) {
+                         nb::list names;
+                         for (const Overdensity& each : found.options.overdensities) {
+                             names.append(text_of(io::short_name(each)));
+                         }
+                         return names;
+                     })
         .def_prop_ro("softening", [](const Halos& found) {
             const Softening softening = found.options.softening.value_or(Softening());
             return std::pair(std::string(kernels[static_cast<std::size_t>(softening.kernel)]), softening.length);
@@ -198,7 +210,7 @@ void bind_halos(nb::module_& module) {
         "halos",
         [](const Call& call, const OutputArray& labels, const std::optional<LengthArgument>& length,
            const std::optional<InputArray>& velocities, const std::optional<InputArray>& masses, double uniform_mass,
-           const UniverseArgument& universe, const SofteningArgument& softening,
+           const std::optional<InputArray>& types, const UniverseArgument& universe, const SofteningArgument& softening,
            const OverdensitiesArgument& overdensities, bool unbind, std::int64_t min_members, bool outermost,
            bool bound_only, std::optional<double> least_radius) {
             HaloOptions options = options_of(universe, softening, overdensities);
@@ -207,12 +219,12 @@ void bind_halos(nb::module_& module) {
             options.outermost = outermost;
             options.bound_only = bound_only;
             options.least_radius = least_radius;
-            return find(call, labels, length, velocities, masses, uniform_mass, std::move(options));
+            return find(call, labels, length, velocities, masses, uniform_mass, types, std::move(options));
         },
         nb::arg("call"), nb::arg("labels").noconvert(), nb::arg("length").none(), nb::arg("velocities").none(),
-        nb::arg("masses").none(), nb::arg("uniform_mass"), nb::arg("universe"), nb::arg("softening").none(),
-        nb::arg("overdensities"), nb::arg("unbind"), nb::arg("min_members"), nb::arg("outermost"),
-        nb::arg("bound_only"), nb::arg("least_radius").none());
+        nb::arg("masses").none(), nb::arg("uniform_mass"), nb::arg("types").none(), nb::arg("universe"),
+        nb::arg("softening").none(), nb::arg("overdensities"), nb::arg("unbind"), nb::arg("min_members"),
+        nb::arg("outermost"), nb::arg("bound_only"), nb::arg("least_radius").none());
     module.def("universe_of", universe_of, nb::arg("frame").none(), nb::arg("parameters"));
     module.def("overdensity_named", overdensity_named, nb::arg("name"));
     module.def("softening_of", &io::softening_of, nb::arg("snapshot"));

@@ -26,7 +26,8 @@ from kith._devices import has_cuda, release_memory
 from kith._files import read, read_catalog, read_header, read_tipsy_array, write_catalog, write_tipsy
 from kith._fof import CatalogPart, b_of_overdensity, fof
 from kith._group_order import GroupOrder, group_order
-from kith._halos import Halos, halos
+from kith._halo_catalog import Halos
+from kith._halos import halos
 from kith._hierarchy import FofLadder, Hierarchy, fof_ladder, hierarchy
 from kith._kdtree import KdTreeOrder, kdtree_order
 from kith._knn import KnnResult, knn

@@ -17,6 +17,7 @@ import numpy
 from kith import _arrays, _catalog_rows, _column_tables, _core, _frames, _units
 from kith._catalog_rows import Group
 from kith._column_tables import Column
+from kith._halo_catalog import Halos
 from kith._snapshot import Snapshot
 
 
@@ -63,6 +64,8 @@ class Catalog:
         Numbers by name from the same header: Omega0, HubbleParam, UnitLength_in_cm, ...
     provenance : dict
         How the file came to be, by name: Program, Command, Input, b, min_members, ... Numbers are numbers.
+    halos : Halos, or None
+        The bound halos of the groups, of a catalog from a file that has them.
     units : dict
         Units of the columns that have one, by name: those of points, velocities and masses that are astropy Quantities;
         of a catalog from a file the unit of each column as a text, as the file or the Quantity names it. For velocities
@@ -81,6 +84,8 @@ class Catalog:
     """
 
     _is_part = False  # of the groups of several processes
+    _ROW = "group"  # in messages
+    halos = None
 
     def __init__(self, core, summary, box, points, has_velocities, units, source=None, own_velocities=False,
                  has_masses=False):
@@ -146,6 +151,8 @@ class Catalog:
         self.file_rows = core.file_rows if len(core.file_rows) or len(self) == 0 else None
         self.ids = core.ids if len(core.ids) else None
         self._view_core()
+        if core.halos is not None:
+            self.halos = Halos._of_file(core, self)
         return self
 
     def _view_core(self):
@@ -192,32 +199,15 @@ class Catalog:
         return f"<kith.Catalog of {len(self)} groups of {self._core.min_members} and more{largest}>"
 
     def __getitem__(self, which: Any) -> Any:
-        if isinstance(which, str):
-            if which not in self.columns:
-                raise KeyError(f"there is no column {which!r}; there are {', '.join(self.columns)}")
-            return getattr(self, which)
-        if isinstance(which, (int, numpy.integer)) and not isinstance(which, bool):
-            if not -len(self) <= which < len(self):
-                raise IndexError(f"there is no group {which}; there are {len(self)}, numbered from 0")
-            return Group(self, int(which) % len(self))
-        if hasattr(which, "to_numpy"):  # of pandas, polars, Arrow
-            which = which.to_numpy()
-        if isinstance(which, (slice, list, numpy.ndarray)):
-            return self._of_groups(which if isinstance(which, slice) else _units.plain(which, "which"))
-        raise TypeError(f"a catalog takes the name of a column, the number of a group, a slice, or an array of numbers or of "
-                        f"True and False for each group, but not {type(which).__name__}")
+        chosen = _catalog_rows.chosen(self, which)
+        if isinstance(chosen, str):
+            return getattr(self, chosen)
+        return Group(self, chosen) if isinstance(chosen, int) else self._of_groups(chosen)
 
-    def _of_groups(self, which):
+    def _of_groups(self, groups):
         """The catalog of some of the groups."""
         if type(self) is not Catalog:
             raise TypeError(f"a {type(self).__name__} is a part already; take rows of its columns")
-        which = which if isinstance(which, slice) else numpy.asarray(which)
-        if not isinstance(which, slice) and which.size and which.dtype.kind not in "biu":
-            raise TypeError(f"groups are chosen by whole numbers, or by True and False, not by {which.dtype}")
-        try:
-            groups = numpy.arange(len(self))[which if isinstance(which, slice) or which.size else which.astype(int)]
-        except IndexError as error:
-            raise IndexError(f"there are {len(self)} groups, numbered from 0: {error}") from None
         counts = self.count[groups]
         offset = numpy.cumsum(counts) - counts
         where = numpy.repeat(self.offset[groups] - offset, counts) + numpy.arange(counts.sum())
@@ -234,7 +224,7 @@ class Catalog:
         core.__setstate__(state)
         listed = {name: None if getattr(self, name) is None else _read_only(getattr(self, name)[where])
                   for name in ("file_rows", "ids")}
-        part.__setstate__({**self.__getstate__(), "_core": core, **listed})
+        part.__setstate__({**self.__getstate__(), "_core": core, **listed, "halos": None})
         return part
 
     @property

@@ -11,7 +11,7 @@ import warnings
 
 import numpy
 
-from kith import _arrays
+from kith import _arrays, _units
 from kith._snapshot import Snapshot
 
 
@@ -56,7 +56,7 @@ def rows_in(catalog, snapshot, group):
     rows[rows == len(snapshot)] = 0
     missing = numpy.count_nonzero(snapshot.file_rows[rows] != wanted) if len(snapshot) else len(wanted)
     if missing:
-        raise ValueError(f"{missing} of the {len(wanted)} members of group {group} are not among the particles that were "
+        raise ValueError(f"{missing} of the {len(wanted)} members of {catalog._ROW} {group} are not among the particles that were "
                          "read; read all: kith.read(file, types='all')")
     if catalog.ids is not None and snapshot.ids is not None and (snapshot.ids[rows] != catalog.ids_of(group)).any():
         raise ValueError(f"the snapshot is of another file, or in another order: the ids of the members of group {group} "
@@ -70,15 +70,43 @@ def rows_in(catalog, snapshot, group):
 
 def label_of(catalog, group):
     """The number of a group, given as such or as one of the catalog. The label of no group, -1, is refused."""
+    row = catalog._ROW
     if isinstance(group, Group):
         if group._catalog is not catalog:
-            raise ValueError(f"group is {group!r}; it must be one of this catalog")
+            raise ValueError(f"{row} is {group!r}; it must be one of this catalog")
         return group._group
-    group = _arrays.as_whole(group, "group")
+    group = _arrays.as_whole(group, row)
     if not 0 <= group < len(catalog):
-        no_group = f"; -1 is the label of no group, the last is {len(catalog) - 1}" if group < 0 else ""
-        raise IndexError(f"there is no group {group}; there are {len(catalog)}, numbered from 0{no_group}")
+        no_group = f"; -1 is the label of no group, the last is {len(catalog) - 1}" if group < 0 and row == "group" else ""
+        raise IndexError(f"there is no {row} {group}; there are {len(catalog)}, numbered from 0{no_group}")
     return group
+
+
+def chosen(catalog, which):
+    """What an index means: the name of a column, the number of a row, or an array of numbers of rows."""
+    row = catalog._ROW
+    if isinstance(which, str):
+        if which not in catalog.columns:
+            raise KeyError(f"there is no column {which!r}; there are {', '.join(catalog.columns)}")
+        return which
+    if isinstance(which, (int, numpy.integer)) and not isinstance(which, bool):
+        if not -len(catalog) <= which < len(catalog):
+            raise IndexError(f"there is no {row} {which}; there are {len(catalog)}, numbered from 0")
+        return int(which) % len(catalog)
+    if hasattr(which, "to_numpy"):  # of pandas, polars, Arrow
+        which = which.to_numpy()
+    if not isinstance(which, (slice, list, numpy.ndarray)):
+        raise TypeError(f"{row}s are chosen by the name of a column, a number, a slice, or an array of numbers or of True and "
+                        f"False for each {row}, but not by {type(which).__name__}")
+    if not isinstance(which, slice):
+        which = numpy.asarray(_units.plain(which, "which"))
+        if which.size and which.dtype.kind not in "biu":
+            raise TypeError(f"{row}s are chosen by whole numbers, or by True and False, not by {which.dtype}")
+        which = which if which.size else which.astype(int)
+    try:
+        return numpy.arange(len(catalog))[which]
+    except IndexError as error:
+        raise IndexError(f"there are {len(catalog)} {row}s, numbered from 0: {error}") from None
 
 
 def _counted(counts):
@@ -91,6 +119,7 @@ class Group:
     `ids`, as `members_of`, `file_rows_of` and `ids_of` of the catalog give them."""
 
     __slots__ = ("_catalog", "_group")
+    _LISTS = ("file_rows", "ids", "members")  # of the catalog's methods
 
     def __init__(self, catalog, group):
         self._catalog, self._group = catalog, group
@@ -99,7 +128,7 @@ class Group:
         if name.startswith("_"):
             raise AttributeError(name)
         catalog, group = self._catalog, self._group
-        if name in ("members", "file_rows", "ids"):
+        if name in self._LISTS:
             return getattr(catalog, f"{name}_of")(group)
         return getattr(catalog, name)[group] if name in catalog.columns else getattr(catalog, name)
 
@@ -107,10 +136,10 @@ class Group:
         return self._catalog[column][self._group]
 
     def __reduce__(self):
-        return Group, (self._catalog, self._group)
+        return type(self), (self._catalog, self._group)
 
     def __dir__(self):
-        return [*self._catalog.columns, "file_rows", "ids", "members"]
+        return [*self._catalog.columns, *self._LISTS]
 
     def __repr__(self):
         return f"<group {self._group} of {self._catalog!r}: {self.count} members>"

@@ -22,8 +22,9 @@ class Column(NamedTuple):
 
     @property
     def measures(self):
-        """What units it has: "length", "mass", "velocity"; other words of kinds without unit."""
-        return self.kind.split("_")[-1]
+        """What has its unit: "length", "mass" or "velocity"; None if there is none."""
+        kind = self.kind.split("_")[-1]
+        return kind if kind in ("length", "mass", "velocity") else None
 
 
 _NEEDED = {"velocities": "; only if there are velocities", "gravity": "; only if G is known"}

@@ -1,4 +1,4 @@
-"""Bound halos of groups: what is asked for, what the input states, and the columns of the result.
+"""Bound halos of groups: what is asked for, and what the input states.
 
 Gravity and expansion are given, or follow from a snapshot's header or the units of the arrays. What cannot be computed
 without them is left out, and one warning names it. docs/semantics.md, "Bound halos", defines every number.
@@ -6,29 +6,26 @@ without them is left out, and one warning names it. docs/semantics.md, "Bound ha
 
 from __future__ import annotations
 
-import inspect
-import re
 from typing import Any
 
 import numpy
 
-from kith import _arrays, _column_tables, _core, _frames, _units, _universe
+from kith import _arrays, _core, _universe
 from kith._arrays import AnyArray, BoxLike, ProgressLike
-from kith._call import is_snapshot, normalize_arguments, over_ranks
-from kith._column_tables import Column
+from kith._call import is_snapshot, normalize_arguments, over_ranks, require_rows
 from kith._fof import at_least_one
+from kith._halo_catalog import Halos
 from kith._hints import takes_own_names
 from kith._phase_space import warn_of_unequal_masses
 
-_COLUMNS = {row[0]: Column(*row) for row in _core.halo_columns}
-_SPHERES = {"m": _COLUMNS.pop("sphere_mass"), "r": _COLUMNS.pop("sphere_radius")}  # by the letter before an overdensity
 _KERNELS = ("spline", "plummer")
 
 
 @takes_own_names
 @over_ranks
 def halos(points: AnyArray, linking_length: float | None = None, *, b: float | None = None, labels: AnyArray | None = None,
-          box: BoxLike = None, velocities: AnyArray | None = None, masses: AnyArray | None = None, unbind: bool = True,
+          box: BoxLike = None, velocities: AnyArray | None = None, masses: AnyArray | None = None,
+          types: AnyArray | None = None, unbind: bool = True,
           min_members: int = 20, softening: Any = None,
           overdensities: Any = ("200m", "200c", "500c", "2500c", "vir"), outermost: bool = False, bound_only: bool = False,
           least_radius: float | None = None, G: float | None = None, scale_factor: float | None = None,
@@ -55,6 +52,8 @@ def halos(points: AnyArray, linking_length: float | None = None, *, b: float | N
         Peculiar; by default those of the snapshot.
     masses : array, shape (n,), optional
         By default those of the snapshot; without them every point counts as 1.
+    types : whole numbers from 0 to 6, shape (n,), optional
+        By default those of the snapshot; without them every point is of type 1.
     unbind : bool
         False takes all members of a group as its halo; velocities are then not needed.
     min_members : int
@@ -145,179 +144,19 @@ def halos(points: AnyArray, linking_length: float | None = None, *, b: float | N
     asked = _overdensities(overdensities)
     known = {name: each for name, each in asked.items() if universe.has_density(each[0])}
     _universe.warn_of_what_is_left_out(universe, particles, unbind, asked, known)
-    warn_of_unequal_masses(b, particles.masses, getattr(snapshot, "types", None))
+    types = getattr(snapshot, "types", None) if types is None else types
+    require_rows(source.shape, types=types)
+    types = None if types is None else _arrays.as_integers(types, numpy.uint8, "types")
+    warn_of_unequal_masses(b, particles.masses, types)
     is_unbound = unbind and particles.velocities is not None and universe.gravity is not None
     softening = None if softening is None else (kernel, _universe.above_zero(softening, "softening"))
     least_radius = None if least_radius is None else _universe.not_negative(least_radius, "least_radius")
     labels = numpy.empty(source.shape[:1], numpy.int32) if labels is None else _labels(labels, source.shape)
     core = _core.halos(source.call(None, threads, progress), labels, length, particles.velocities,
-                       particles.masses, particles.uniform_mass, universe.of_core(), softening, list(known.values()),
+                       particles.masses, particles.uniform_mass, types, universe.of_core(), softening, list(known.values()),
                        is_unbound, min_members, outermost, bound_only, least_radius)
     linking_length = None if length is None else core.linking_length
     return Halos(core, labels, linking_length, min_members, is_unbound, list(known), universe, particles, snapshot)
-
-
-class Halos:
-    """The bound halos of groups, as `kith.halos` finds them: columns with a row for each, in the order of their groups.
-
-    Columns are attributes and items: `halos.mass`, `halos["mass"]`. They are NumPy arrays that cannot be written to,
-    Quantities where the points, velocities and masses are, and are in the units of these. Lengths are comoving, velocities
-    physical. Without masses every point counts as 1.
-
-    Attributes
-    ----------
-    columns : tuple of str
-        Names of the columns that there are.
-    COLUMNS
-    m200c, r200c, ... : float64, shape (h,)
-        Mass and radius of the sphere with that mean density, for each overdensity asked for; 0 if no sphere has it.
-    labels : int32, shape (n,)
-        The group of each point.
-    members : int32
-        Rows of the members of groups: of each group the bound ones by energy, then the others, ascending.
-    energies : float64, or None
-        Of `members`, per unit of mass: of bound ones alone, of others 0. Without unbinding, potentials. None if G is not
-        known.
-    offset : int64, shape (h,)
-        Where the bound members of each halo begin in `members`.
-    group_offset, first_of_group : int64
-        Where each group that is large enough for a halo begins in `members`, and their end; its first halo, or -1 if
-        nothing is bound.
-    unbind : bool
-        Whether members were unbound.
-    min_members : int
-    softening : tuple
-        Kernel and length, as they were used.
-    least_radius : float
-        Of circular velocities, as it was used.
-    linking_length : float, or None
-        In the units of the points; None of labels.
-    G, scale_factor, hubble, omega_matter : float, or None
-        As they were used; None: not known.
-    box : Box
-        Numbers in the units of the points.
-    units : dict
-        Units of the columns that have one, by name, if points, velocities or masses are astropy Quantities.
-    """
-
-    def __init__(self, core, labels, linking_length, min_members, unbind, spheres, universe, particles, snapshot):
-        units, has_velocities = particles.units, particles.velocities is not None
-        known = {"": True, "velocities": has_velocities, "gravity": universe.gravity is not None}
-        numbers = {name: getattr(core, name) for name, column in _COLUMNS.items() if known[column.needs]}
-        for place, name in enumerate(spheres):
-            numbers |= {letter + name: getattr(core, column.name)[:, place] for letter, column in _SPHERES.items()}
-        self._numbers = numbers
-        self.columns = tuple(numbers)
-        self.units = {name: units[_column(name).measures] for name in numbers
-                      if units.get(_column(name).measures) is not None}
-        self._frame = _frames.of_points(snapshot)
-        self._h = getattr(getattr(snapshot, "header", None), "parameters", {}).get("HubbleParam")
-        for name in ("members", "offset", "group_offset", "first_of_group"):
-            setattr(self, name, getattr(core, name))
-        self.energies = None
-        if universe.gravity is not None:
-            unit = None if units["velocity"] is None else units["velocity"] ** 2
-            self.energies = _units.with_unit(core.energies, unit)
-        self.labels = labels.view()
-        self.unbind, self.min_members, self.box = unbind, min_members, core.box
-        self.linking_length = None if linking_length is None else _units.with_unit(linking_length, units["length"])
-        self.softening = core.softening[0], _units.with_unit(core.softening[1], units["length"])
-        self.least_radius = _units.with_unit(core.least_radius, units["length"])
-        self.scale_factor, self.omega_matter = universe.scale_factor, universe.omega_matter
-        self.G, self.hubble = (None if number is None else _units.with_unit(number, unit) for number, unit in (
-            (universe.gravity, universe.unit_of_gravity), (universe.hubble, universe.unit_of_hubble)))
-        self._protect()
-
-    def _protect(self):
-        """Sets the columns as attributes, and makes all arrays read-only."""
-        for array in (*self._numbers.values(), self.members, self.offset, self.group_offset, self.first_of_group,
-                      self.energies, self.labels):
-            if array is not None:
-                array.flags.writeable = False
-        for name, numbers in self._numbers.items():
-            setattr(self, name, _units.with_unit(numbers, self.units.get(name)))
-
-    def __getstate__(self):
-        return {name: value for name, value in self.__dict__.items() if name not in self.columns}
-
-    def __setstate__(self, state):
-        self.__dict__.update(state)
-        self._protect()
-
-    def __getattr__(self, name: str) -> numpy.ndarray:
-        columns = self.__dict__.get("columns", ())
-        if name in _COLUMNS or re.fullmatch(r"[mr](vir|[0-9.]+[cm])", name):
-            raise AttributeError(f"there is no column {name!r}; there are {', '.join(columns)}", name=name, obj=self)
-        raise AttributeError(f"'Halos' object has no attribute {name!r}", name=name, obj=self)
-
-    def __len__(self) -> int:
-        return len(self.offset)
-
-    def __contains__(self, column) -> bool:
-        return column in self.columns
-
-    def __getitem__(self, column: str) -> numpy.ndarray:
-        if not isinstance(column, str):
-            raise TypeError(f"halos take the name of a column, but not {type(column).__name__}; rows are those of the "
-                            "columns and of to_structured()")
-        if column not in self.columns:
-            raise KeyError(f"there is no column {column!r}; there are {', '.join(self.columns)}")
-        return getattr(self, column)
-
-    def __repr__(self) -> str:
-        largest = f", the largest of {self.count.max()}" if len(self) else ""
-        return (f"<kith.Halos of {len(self)} halo{'s' * (len(self) != 1)} of {self.min_members} and more "
-                f"{'bound ' * self.unbind}members{largest}>")
-
-    def members_of(self, halo: int) -> numpy.ndarray:
-        """Rows of the bound members of a halo, the most bound first. Raises IndexError if there is no such halo."""
-        halo = self._number(halo)
-        return self.members[self.offset[halo]:self.offset[halo] + self.count[halo]]
-
-    def unbound_members_of(self, halo: int) -> numpy.ndarray:
-        """Rows of the members of its group that are not bound, ascending. Raises IndexError if there is no such halo."""
-        halo = self._number(halo)
-        return self.members[self.offset[halo] + self.count[halo]:self.group_offset[self.group[halo] + 1]]
-
-    def _number(self, halo):
-        halo = _arrays.as_whole(halo, "halo")
-        if not 0 <= halo < len(self):
-            raise IndexError(f"there is no halo {halo}; there are {len(self)}, numbered from 0")
-        return halo
-
-    def to_structured(self) -> numpy.ndarray:
-        """A NumPy structured array with the columns as fields: plain numbers, in `units`."""
-        return _column_tables.structured(self._numbers)
-
-    def to_pandas(self) -> Any:
-        """A pandas.DataFrame; columns of several numbers become several columns: center_x, center_y, ...
-
-        Plain numbers, in `units`.
-        """
-        return _column_tables.data_frame(self._numbers, {name: "xyz" for name in self.columns})
-
-    def to_astropy(self) -> Any:
-        """An astropy.table.Table, whose columns keep their units.
-
-        Of a snapshot that states its units, columns have the unit that makes them physical. Those that a power of the
-        scale factor has to be applied to, such as comoving lengths, have none, unless it is 1.
-        """
-        from astropy.table import Table
-        table = Table({name: self[name] for name in self.columns}, meta={"scale_factor": self.scale_factor})
-        for name in self.columns:
-            if table[name].unit is None:
-                table[name].unit = _frames.physical_unit(self._frame, _column(name).kind, self._h)
-        return table
-
-
-def _column(name):
-    """The row of the table that a column is of."""
-    return _COLUMNS[name] if name in _COLUMNS else _SPHERES[name[0]]
-
-
-if Halos.__doc__ is not None:  # as it is under python -OO
-    Halos.__doc__ = inspect.cleandoc(Halos.__doc__).replace("COLUMNS\n", "".join(
-        _column_tables.described(column, column.description) for column in _COLUMNS.values()))
 
 
 def _kernel_and_length(softening):

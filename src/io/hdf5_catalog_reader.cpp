@@ -105,11 +105,11 @@ void CatalogBuilder::read_file(const std::filesystem::path& path) {
     }
     find_dimension();
     hdf5::list_columns(opened_, "Group", found_.columns);
-    halos_.read(opened_, found_);
     if (is_first) {
         const int known = found_.catalog.dimension;
         hdf5::read_catalog_header(opened_, known != 0 ? known : stated_dimension(), found_);
     }
+    halos_.read(opened_, found_);
     for_each_field(found_.catalog,
                    [&](const CatalogColumn& column, auto& values) { read_field(column, values, groups); });
     found_.catalog.groups += groups;

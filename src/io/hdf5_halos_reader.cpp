@@ -34,7 +34,8 @@ void HaloBuilder::read(const OpenCatalog& opened, CatalogFile& catalog) {
     }
     has_columns_ = true;
     for_each_field(found_, [&](const HaloColumn& column, auto& values) {
-        if (column.name.starts_with("Subhalo")) {
+        const bool is_parent_in_group = column.field == "parent" && !is_of_kith(catalog); // AREPO's
+        if (column.name.starts_with("Subhalo") && !is_parent_in_group) {
             read_field(opened, column, lengths->rows, values, catalog);
         }
     });
@@ -129,9 +130,6 @@ std::optional<Halos> HaloBuilder::take(const CatalogFile& file) {
     found_.box = catalog.box;
     found_.lengths = catalog.lengths;
     found_.options.min_members = catalog.min_members;
-    if (!is_of_kith(file)) {
-        found_.parent.clear(); // AREPO's count within the group
-    }
     const std::string name = file.files.front().string();
     if (std::ssize(found_.group) != found_.halos) {
         refuse(name, "there are ", found_.halos, " halos, but no dataset Subhalo/SubhaloGroupNr says of which groups");
