@@ -108,6 +108,24 @@ TEST_F(ProgramHalos, ABoundBallLosesItsInterlopers) {
               1000 + file.dataset<std::int64_t>("Subhalo/SubhaloRowMostbound").front());
 }
 
+TEST_F(ProgramHalos, HalosAreAlsoTablesPicturesAndDescribed) {
+    write_snapshot(1e5);
+    const Json json = halos("--table t.ecsv --map m.png");
+    EXPECT_EQ(json["outputs"], (Json{"halos.hdf5", "t.ecsv", "m.png"})) << json;
+    EXPECT_TRUE(read("m.png").starts_with("\x89PNG"));
+    const std::string table = read("t.ecsv");
+    EXPECT_NE(table.find("# - {name: SubhaloVmax, unit: \"100000 cm / s\", datatype: float64"), std::string::npos);
+    EXPECT_NE(kith("info t.ecsv").out.find("a table of halos"), std::string::npos);
+    const Outcome people = kith("info halos.hdf5");
+    EXPECT_NE(people.out.find("halos    1 with 200 bound members\n"), std::string::npos) << people.out;
+    EXPECT_NE(people.out.find("G = 43.009"), std::string::npos) << people.out;
+    EXPECT_NE(people.out.find("of halos SubhaloCM x 3, code length, comoving\n"), std::string::npos) << people.out;
+    const Json info = Json::parse(kith("info --json halos.hdf5").out);
+    EXPECT_EQ(info["halos"]["count"], 1);
+    EXPECT_EQ(info["halos"]["overdensities"], json["overdensities"]);
+    EXPECT_NE(kith("halos snap.hdf5 -o halos.hdf5 --table t.txt").err.find(".csv or .ecsv"), std::string::npos);
+}
+
 // Members that are not bound follow the bound ones.
 TEST_F(ProgramHalos, MembersAreInOrderOfEnergy) {
     write_snapshot(1e5);

@@ -27,6 +27,7 @@ struct Groups {
     std::vector<double> positions; ///< row-major
     std::vector<float> velocities;
     std::vector<double> masses;
+    std::vector<float> internal_energies; ///< empty: none
     std::vector<std::int64_t> offset{0};
 
     void add_body(const std::array<double, 3>& at, const std::array<double, 3>& velocity, double mass) {
@@ -44,6 +45,9 @@ struct Groups {
         particles.positions = PointsView(positions, 3);
         particles.velocities = PointsView(velocities, 3);
         particles.masses = ScalarsView(masses);
+        if (!internal_energies.empty()) {
+            particles.internal_energies = ScalarsView(internal_energies);
+        }
         std::vector<std::int32_t> rows(masses.size());
         std::iota(rows.begin(), rows.end(), 0);
         BoundMembers found;
@@ -77,6 +81,9 @@ std::vector<oracle::Body> bodies_of(const Groups& groups, std::size_t group) {
     std::vector<oracle::Body> bodies;
     for (std::int64_t i = groups.offset[group]; i < groups.offset[group + 1]; ++i) {
         oracle::Body body{.mass = groups.masses[i]};
+        if (!groups.internal_energies.empty()) {
+            body.internal_energy = groups.internal_energies[i];
+        }
         for (std::size_t axis = 0; axis < 3; ++axis) {
             const double x = groups.positions[3 * i + axis];
             body.position[axis] = x < period / 2 ? x + period : x;
@@ -96,7 +103,11 @@ TEST_F(BoundMembersOfGroups, AreThoseOfTheOracle) {
         add_ball(groups, random, size, 0.5 * std::sqrt(static_cast<double>(size)));
     }
     const Softening softening{SofteningKernel::spline, 0.05};
-    for (const double hubble : {0.0, 0.7}) {
+    std::int64_t bound_without_heat = 0;
+    for (const auto& [hubble, with_gas] : {std::pair(0.0, false), {0.7, false}, {0.7, true}}) {
+        for (std::size_t i = 0; with_gas && i < groups.masses.size(); ++i) { // every third is gas
+            groups.internal_energies.push_back(i % 3 == 0 ? static_cast<float>(random.uniform(0, 100)) : 0);
+        }
         const Universe universe{.gravity = 1.5, .scale_factor = 0.8, .hubble = hubble};
         const BoundMembers found = groups.bound(softening, universe, 8);
         std::int64_t removed = 0;
@@ -124,6 +135,9 @@ TEST_F(BoundMembersOfGroups, AreThoseOfTheOracle) {
         EXPECT_GT(removed, 50);
         EXPECT_GT(found.count[0], 100);
         EXPECT_EQ(found.count.back(), 0); // below the minimum
+        const std::int64_t bound = std::accumulate(found.count.begin(), found.count.end(), std::int64_t{0});
+        EXPECT_TRUE(!with_gas || bound < bound_without_heat - 20) << bound;
+        bound_without_heat = bound;
     }
 }
 

@@ -8,10 +8,13 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 namespace kith {
 namespace {
 
 using test::Hdf5Checker;
+using test::read_bytes;
 using test::TemporaryFolder;
 
 /// Rows 0 to 5 of types 1, 0, 1, 0, 1, 1. Group 0: rows 0 to 3, of which 3, 2 and 1 are bound, in this order of energy;
@@ -158,6 +161,62 @@ TEST(HaloFile, WithoutHalosThereAreNoSubhalos) {
     EXPECT_FALSE(file.has("Subhalo/SubhaloLen"));
     EXPECT_EQ(file.dataset<double>("Group/Group_M_Crit200"), (std::vector<double>{0, 0}));
     EXPECT_EQ(io::read_catalog(folder / "halos.hdf5").catalog.center, groups().center); // GroupCM
+}
+
+TEST(HaloFile, IsReadBack) {
+    const TemporaryFolder folder;
+    Catalog ordered = groups();
+    io::order_members(ordered, halos(), snapshot());
+    const io::Provenance with_overdensities{"kith 0.1.0", "", "", {{"overdensities", "vir,200c"}}};
+    io::write_halos_hdf5(folder / "halos.hdf5", halos(), ordered, snapshot(), with_overdensities);
+    const io::CatalogFile file = io::read_catalog(folder / "halos.hdf5");
+    ASSERT_TRUE(file.halos);
+    const Halos& read = *file.halos;
+    const Halos written = halos();
+    EXPECT_EQ(read.halos, 1);
+    EXPECT_EQ(read.groups, 2);
+    EXPECT_EQ(read.options.overdensities, (std::vector{overdensities::virial, overdensities::critical_200}));
+    EXPECT_EQ(read.sphere_mass, (std::vector<double>{20, 30}));
+    EXPECT_EQ(read.sphere_radius, (std::vector<double>{2, 3}));
+    EXPECT_EQ(read.first_of_group, written.first_of_group);
+    EXPECT_EQ(read.group_offset, written.group_offset);
+    for_each_field(read, [&]<class T>(const HaloColumn& column, const std::vector<T>& values) {
+        if (column.shape != ColumnShape::by_overdensity) {
+            const bool is_stored = column.presence != ColumnPresence::not_in_files;
+            EXPECT_EQ(values, is_stored ? written.*std::get<std::vector<T> Halos::*>(column.values) : std::vector<T>())
+                << column.field;
+        }
+    });
+    const auto listed = std::find_if(file.halo_columns.begin(), file.halo_columns.end(),
+                                     [](const io::CatalogFileColumn& column) { return column.name == "SubhaloVel"; });
+    ASSERT_NE(listed, file.halo_columns.end());
+    EXPECT_EQ(listed->field, "velocity");
+    EXPECT_EQ(listed->columns, 3);
+    EXPECT_EQ(listed->a_scaling, 0);
+
+    Halos none = halos();
+    none.halos = 0;
+    none.group.clear();
+    none.first_of_group = {-1, -1};
+    io::write_halos_hdf5(folder / "none.hdf5", none, ordered, snapshot(), with_overdensities);
+    EXPECT_EQ(io::read_catalog(folder / "none.hdf5").halos->halos, 0);
+    io::write_catalog_hdf5(folder / "groups.hdf5", ordered, snapshot(), made_by);
+    EXPECT_FALSE(io::read_catalog(folder / "groups.hdf5").halos);
+}
+
+TEST(HaloFile, AsATable) {
+    const TemporaryFolder folder;
+    Catalog ordered = groups();
+    io::order_members(ordered, halos(), snapshot());
+    io::write_halos_table(folder / "halos.csv", io::TableFormat::csv, halos(), ordered, snapshot(), made_by);
+    EXPECT_EQ(read_bytes(folder / "halos.csv"),
+              "Halo,SubhaloGroupNr,SubhaloParent,SubhaloLen,SubhaloLenType_0,SubhaloLenType_1,SubhaloIDMostbound,"
+              "SubhaloPos_x,SubhaloPos_y,SubhaloPos_z,SubhaloCM_x,SubhaloCM_y,SubhaloCM_z,SubhaloCMOffset,SubhaloVel_x,"
+              "SubhaloVel_y,SubhaloVel_z,SubhaloMass,SubhaloGroupMass,SubhaloUnboundFraction,SubhaloHalfmassRad,"
+              "SubhaloVmax,SubhaloVmaxRad,SubhaloIsWide,SubhaloIsBridge,Group_M_Crit200,Group_M_TopHat200,"
+              "Group_R_Crit200,Group_R_TopHat200\r\n"
+              "0,0,-1,3,2,1,13,7,8,9,6,8,9,1,2.75,0,0,4,5,0.2,0.75,100,1.5,0,1,30,20,3,2\r\n");
+    EXPECT_EQ(io::describe_result(folder / "halos.csv")->kind, "a table of halos");
 }
 
 TEST(HaloFile, OverdensitiesHaveTheNamesOfTheConvention) {
