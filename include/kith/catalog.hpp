@@ -30,6 +30,8 @@ struct Particles {
     double uniform_mass = 1;
     /// 0 to 6 per particle; empty: all are type 1. In memory of a GPU: contiguous std::uint8_t.
     IntegersView types = {};
+    /// Per unit of mass, one per particle, 0 for all but gas; in units of velocities squared. Only halos() uses them.
+    std::optional<ScalarsView> internal_energies = {};
 };
 
 struct CatalogOptions {

@@ -60,15 +60,16 @@ struct Frame {
     Scaling length;
     Scaling mass;
     Scaling velocity;
+    Scaling internal_energy = {}; ///< per unit of mass, of gas
 };
 
 /// The convention of Gadget and AREPO: comoving lengths and masses per h, peculiar velocities over sqrt(a).
 [[nodiscard]] constexpr Frame gadget_frame(double scale_factor) {
     return {scale_factor, {1, -1, {}}, {0, -1, {}}, {0.5, 0, {}}};
 }
-/// The convention of SWIFT: comoving lengths, peculiar velocities, no h.
+/// The convention of SWIFT: comoving lengths, peculiar velocities, internal energies times a^2, no h.
 [[nodiscard]] constexpr Frame swift_frame(double scale_factor) {
-    return {scale_factor, {1, 0, {}}, {}, {}};
+    return {scale_factor, {1, 0, {}}, {}, {}, {-2, 0, {}}};
 }
 
 /// The metadata of a file, without its particles.
@@ -100,8 +101,10 @@ struct Snapshot {
     SnapshotHeader header;
     RealArray positions;
     std::optional<RealArray> velocities;
-    std::optional<RealArray> masses;     ///< one column; absent if every particle has uniform_mass
-    std::optional<double> uniform_mass;  ///< absent if the file has no masses at all
+    std::optional<RealArray> masses;    ///< one column; absent if every particle has uniform_mass
+    std::optional<double> uniform_mass; ///< absent if the file has no masses at all
+    /// One column, per unit of mass: 0 for all but gas; absent if gas is not among the types, or has none in the file.
+    std::optional<RealArray> internal_energies;
     std::vector<std::uint8_t> types;     ///< one per row; empty for files without types
     std::vector<std::uint64_t> ids;      ///< one per row; empty if the file has none
     std::vector<std::int64_t> file_rows; ///< row among all particles of the file, types ascending
@@ -129,6 +132,7 @@ struct ReadOptions {
     bool velocities = true; ///< false: skip this column; so for masses and ids
     bool masses = true;
     bool ids = true;
+    bool internal_energies = false; ///< true: read them, too; HDF5 only
     /// HDF5, .npy, .npz, Gadget-2 binary and Tipsy binary: only these rows are read. Other formats are read whole, and
     /// the other rows dropped. Counts of the header are always those of all rows; it lacks box_warning().
     RowShare share = {};

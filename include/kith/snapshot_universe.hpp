@@ -19,6 +19,7 @@ namespace kith::io {
 struct SnapshotUniverse {
     Universe universe;          ///< its scale factor turns the file's lengths into physical ones
     double velocity_factor = 1; ///< stored velocities times this are peculiar, in the file's unit of velocity
+    double energy_factor = 1;   ///< stored internal energies times this are in that unit squared
     std::string no_gravity;
     std::string no_hubble;
     std::string no_omega_matter;

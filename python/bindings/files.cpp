@@ -143,7 +143,7 @@ nb::object frame_of(const SnapshotHeader& header) {
     frame["scale_factor"] = header.frame->scale_factor;
     for (const auto& [kind, scaling] :
          {std::pair("length", header.frame->length), std::pair("mass", header.frame->mass),
-          std::pair("velocity", header.frame->velocity)}) {
+          std::pair("velocity", header.frame->velocity), std::pair("internal_energy", header.frame->internal_energy)}) {
         frame[kind] = scaling_of(scaling.a_power, scaling.h_power, scaling.to_cgs);
     }
     return frame;
@@ -265,7 +265,8 @@ void bind_files(nb::module_& module) {
         "`incomplete` is empty, or says which files of the snapshot are missing; `counts` are then those of one file.\n"
         "`frame` is None unless the file is known to be of a cosmological run: then a dict with the `scale_factor` a "
         "and,\n"
-        "for each `length`, `mass` and `velocity`, a tuple of the powers of a and of h and of the factor to cgs units "
+        "for each `length`, `mass`, `velocity` and `internal_energy`, a tuple of the powers of a and of h and of the "
+        "factor to cgs units "
         "(or\n"
         "None) that make it physical; velocities become peculiar velocities.\n"
         "`softening` is the gravitational softening of types 0 to 6 at this time, Plummer equivalent, in the units of\n"
@@ -308,6 +309,11 @@ void bind_files(nb::module_& module) {
                      [](nb::object self) -> nb::object {
                          const auto& masses = nb::cast<const Snapshot&>(self).masses;
                          return masses ? array_of(*masses, true, self) : nb::none();
+                     })
+        .def_prop_ro("internal_energies",
+                     [](nb::object self) -> nb::object {
+                         const auto& energies = nb::cast<const Snapshot&>(self).internal_energies;
+                         return energies ? array_of(*energies, true, self) : nb::none();
                      })
         .def_prop_ro("types", [](nb::object self) { return numpy_view(nb::cast<Snapshot&>(self).types, 0, self); })
         .def_prop_ro("ids", [](nb::object self) { return numpy_view(nb::cast<Snapshot&>(self).ids, 0, self); })
@@ -355,9 +361,9 @@ void bind_files(nb::module_& module) {
         nb::arg("path"), nb::arg("columns"));
     module.def(
         "read_snapshot",
-        [](const nb::bytes& path, nb::handle types, bool velocities, bool masses, bool ids,
+        [](const nb::bytes& path, nb::handle types, bool velocities, bool masses, bool ids, bool internal_energies,
            const std::vector<std::string>& columns, std::optional<std::int64_t> sample, std::uint64_t seed) {
-            const io::ReadOptions options{selection_of(types), velocities, masses, ids, {}, columns};
+            const io::ReadOptions options{selection_of(types), velocities, masses, ids, internal_energies, {}, columns};
             const std::string name = name_of(path);
             const Unlocked unlocked;
             Snapshot snapshot = io::read_snapshot(name, options);
@@ -367,7 +373,7 @@ void bind_files(nb::module_& module) {
             return snapshot;
         },
         nb::arg("path"), nb::arg("types").none(), nb::arg("velocities"), nb::arg("masses"), nb::arg("ids"),
-        nb::arg("columns"), nb::arg("sample").none(), nb::arg("seed"));
+        nb::arg("internal_energies"), nb::arg("columns"), nb::arg("sample").none(), nb::arg("seed"));
     module.def(
         "one_snapshot",
         [](const nb::list& paths) -> nb::object {

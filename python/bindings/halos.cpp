@@ -105,7 +105,8 @@ HaloOptions options_of(const UniverseArgument& universe, const SofteningArgument
 /// Finds groups at a length, whose labels it writes; without a length, those of the labels given.
 Halos find(const Call& call, const OutputArray& labels, const std::optional<LengthArgument>& length,
            const std::optional<InputArray>& velocities, const std::optional<InputArray>& masses, double uniform_mass,
-           const std::optional<InputArray>& types, HaloOptions options) {
+           const std::optional<InputArray>& types, const std::optional<InputArray>& internal_energies,
+           HaloOptions options) {
     call.require_host(this_call);
     Particles particles{.positions = call.points().points(), .uniform_mass = uniform_mass};
     if (velocities) {
@@ -119,6 +120,10 @@ Halos find(const Call& call, const OutputArray& labels, const std::optional<Leng
     if (types) {
         require_host(device_of(*types), "types is", this_call);
         particles.types = types_of(*types);
+    }
+    if (internal_energies) {
+        require_host(device_of(*internal_energies), "internal_energies is", this_call);
+        particles.internal_energies = scalars_of(*internal_energies, "internal_energies");
     }
     const std::span<std::int32_t> where = labels_of(labels, call.device);
     const std::int64_t count = call.points().count();
@@ -139,28 +144,32 @@ io::Scaling scaling_of(const nb::dict& frame, const char* kind) {
 }
 
 /// Of a snapshot's header: G, scale factor, H and density parameter of matter; the factor from stored to peculiar
-/// velocities; and texts that say what the header lacks for G, H and the density parameter.
+/// velocities and that of internal energies to their square; and texts that say what the header lacks for G, H and the density parameter.
 nb::tuple universe_of(const std::optional<nb::dict>& frame, std::map<std::string, double> parameters) {
     io::SnapshotHeader header;
     header.parameters = std::move(parameters);
     if (frame) {
-        header.frame = io::Frame{nb::cast<double>((*frame)["scale_factor"]), scaling_of(*frame, "length"),
-                                 scaling_of(*frame, "mass"), scaling_of(*frame, "velocity")};
+        header.frame =
+            io::Frame{nb::cast<double>((*frame)["scale_factor"]), scaling_of(*frame, "length"),
+                      scaling_of(*frame, "mass"), scaling_of(*frame, "velocity"),
+                      frame->contains("internal_energy") ? scaling_of(*frame, "internal_energy") : io::Scaling()};
     }
     const io::SnapshotUniverse found = io::universe_of(header);
     const Universe& universe = found.universe;
     return nb::make_tuple(
         nb::make_tuple(universe.gravity, universe.scale_factor, universe.hubble, universe.omega_matter),
-        found.velocity_factor,
+        found.velocity_factor, found.energy_factor,
         nb::make_tuple(text_of(found.no_gravity), text_of(found.no_hubble), text_of(found.no_omega_matter)));
 }
 
 /// Short name, name of the reference, and factor of an overdensity with this name; None if there is none.
 nb::object overdensity_named(const std::string& name) {
     const std::optional<Overdensity> found = io::overdensity_named(name);
-    return found ? nb::make_tuple(text_of(io::short_name(*found)),
-                                  text_of(references[static_cast<std::size_t>(found->reference)]), found->factor)
-                 : nb::none();
+    if (!found) {
+        return nb::none();
+    }
+    return nb::make_tuple(text_of(io::short_name(*found)),
+                          text_of(references[static_cast<std::size_t>(found->reference)]), found->factor);
 }
 
 /// What is not a column of halos.
@@ -210,7 +219,8 @@ void bind_halos(nb::module_& module) {
         "halos",
         [](const Call& call, const OutputArray& labels, const std::optional<LengthArgument>& length,
            const std::optional<InputArray>& velocities, const std::optional<InputArray>& masses, double uniform_mass,
-           const std::optional<InputArray>& types, const UniverseArgument& universe, const SofteningArgument& softening,
+           const std::optional<InputArray>& types, const std::optional<InputArray>& internal_energies,
+           const UniverseArgument& universe, const SofteningArgument& softening,
            const OverdensitiesArgument& overdensities, bool unbind, std::int64_t min_members, bool outermost,
            bool bound_only, std::optional<double> least_radius) {
             HaloOptions options = options_of(universe, softening, overdensities);
@@ -219,12 +229,13 @@ void bind_halos(nb::module_& module) {
             options.outermost = outermost;
             options.bound_only = bound_only;
             options.least_radius = least_radius;
-            return find(call, labels, length, velocities, masses, uniform_mass, types, std::move(options));
+            return find(call, labels, length, velocities, masses, uniform_mass, types, internal_energies,
+                        std::move(options));
         },
         nb::arg("call"), nb::arg("labels").noconvert(), nb::arg("length").none(), nb::arg("velocities").none(),
-        nb::arg("masses").none(), nb::arg("uniform_mass"), nb::arg("types").none(), nb::arg("universe"),
-        nb::arg("softening").none(), nb::arg("overdensities"), nb::arg("unbind"), nb::arg("min_members"),
-        nb::arg("outermost"), nb::arg("bound_only"), nb::arg("least_radius").none());
+        nb::arg("masses").none(), nb::arg("uniform_mass"), nb::arg("types").none(), nb::arg("internal_energies").none(),
+        nb::arg("universe"), nb::arg("softening").none(), nb::arg("overdensities"), nb::arg("unbind"),
+        nb::arg("min_members"), nb::arg("outermost"), nb::arg("bound_only"), nb::arg("least_radius").none());
     module.def("universe_of", universe_of, nb::arg("frame").none(), nb::arg("parameters"));
     module.def("overdensity_named", overdensity_named, nb::arg("name"));
     module.def("softening_of", &io::softening_of, nb::arg("snapshot"));

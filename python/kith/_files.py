@@ -23,7 +23,7 @@ _TIPSY_INTEGERS = (".grp", ".iord", ".igasorder")  # names of arrays of whole nu
 
 
 def read(path: Path | Sequence[Path], types: int | Sequence[int] | str | None = None, *, velocities: bool = True, masses: bool = True,
-         ids: bool = True, columns: str | Sequence[str | int] | None = None, sample: int | None = None,
+         ids: bool = True, internal_energies: bool = True, columns: str | Sequence[str | int] | None = None, sample: int | None = None,
          seed: int = 1) -> Snapshot:
     """Reads a snapshot. The format is found from the file's content.
 
@@ -36,8 +36,8 @@ def read(path: Path | Sequence[Path], types: int | Sequence[int] | str | None = 
         table, a structured array) are points, too.
     types : int, sequence of ints, or "all", optional
         Particle types to read. By default type 1, dark matter, if there is any, or else all; a warning says which.
-    velocities, masses, ids : bool
-        False leaves out what is not needed.
+    velocities, masses, ids, internal_energies : bool
+        False leaves out what is not needed. Internal energies are those of gas in HDF5 files.
     columns : sequence of names or numbers, or "all", optional
         Columns of a text table that are the coordinates: `["ra", "dec"]`, or `[2, 3, 4]`, numbered from 1. By default x,
         y and z by name, or all of two or three without names; of more, they must be chosen.
@@ -68,7 +68,8 @@ def read(path: Path | Sequence[Path], types: int | Sequence[int] | str | None = 
     FileNotFoundError: ...
     """
     path = _whole(path)
-    wanted = (_arrays.flag(velocities, "velocities"), _arrays.flag(masses, "masses"), _arrays.flag(ids, "ids"))
+    wanted = (_arrays.flag(velocities, "velocities"), _arrays.flag(masses, "masses"), _arrays.flag(ids, "ids"),
+              _arrays.flag(internal_energies, "internal_energies"))
     chosen = _columns(columns)
     drawn = None if sample is None else _from(1, sample, "sample"), _from(0, seed, "seed")
     snapshot = Snapshot(_opened(path, lambda name: _core.read_snapshot(name, types, *wanted, chosen, *drawn)),

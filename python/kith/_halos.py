@@ -12,7 +12,7 @@ import numpy
 
 from kith import _arrays, _core, _universe
 from kith._arrays import AnyArray, BoxLike, ProgressLike
-from kith._call import is_snapshot, normalize_arguments, over_ranks, require_rows
+from kith._call import is_snapshot, normalize_arguments, over_ranks
 from kith._fof import at_least_one
 from kith._halo_catalog import Halos
 from kith._hints import takes_own_names
@@ -25,7 +25,7 @@ _KERNELS = ("spline", "plummer")
 @over_ranks
 def halos(points: AnyArray, linking_length: float | None = None, *, b: float | None = None, labels: AnyArray | None = None,
           box: BoxLike = None, velocities: AnyArray | None = None, masses: AnyArray | None = None,
-          types: AnyArray | None = None, unbind: bool = True,
+          types: AnyArray | None = None, internal_energies: AnyArray | None = None, unbind: bool = True,
           min_members: int = 20, softening: Any = None,
           overdensities: Any = ("200m", "200c", "500c", "2500c", "vir"), outermost: bool = False, bound_only: bool = False,
           least_radius: float | None = None, G: float | None = None, scale_factor: float | None = None,
@@ -54,6 +54,9 @@ def halos(points: AnyArray, linking_length: float | None = None, *, b: float | N
         By default those of the snapshot; without them every point counts as 1.
     types : whole numbers from 0 to 6, shape (n,), optional
         By default those of the snapshot; without them every point is of type 1.
+    internal_energies : array, shape (n,), optional
+        Of gas per unit of mass, in units of velocities squared, physical; 0 for other points. They count where members are
+        unbound. By default those of the snapshot.
     unbind : bool
         False takes all members of a group as its halo; velocities are then not needed.
     min_members : int
@@ -139,22 +142,20 @@ def halos(points: AnyArray, linking_length: float | None = None, *, b: float | N
         points, box, linking_length=linking_length, softening=softening, least_radius=least_radius)
     length = None if labels is not None else _arrays.length(linking_length, b)
     stated = _universe.stated_by(snapshot)
-    particles = _universe.particles_of(source, snapshot, velocities, masses, stated.velocity_factor)
+    particles = _universe.particles_of(source, snapshot, velocities, masses, types, internal_energies, stated)
     universe = _universe.resolve(stated, particles, G, scale_factor, hubble, omega_matter)
     asked = _overdensities(overdensities)
     known = {name: each for name, each in asked.items() if universe.has_density(each[0])}
     _universe.warn_of_what_is_left_out(universe, particles, unbind, asked, known)
-    types = getattr(snapshot, "types", None) if types is None else types
-    require_rows(source.shape, types=types)
-    types = None if types is None else _arrays.as_integers(types, numpy.uint8, "types")
-    warn_of_unequal_masses(b, particles.masses, types)
+    warn_of_unequal_masses(b, particles.masses, particles.types)
     is_unbound = unbind and particles.velocities is not None and universe.gravity is not None
     softening = None if softening is None else (kernel, _universe.above_zero(softening, "softening"))
     least_radius = None if least_radius is None else _universe.not_negative(least_radius, "least_radius")
     labels = numpy.empty(source.shape[:1], numpy.int32) if labels is None else _labels(labels, source.shape)
     core = _core.halos(source.call(None, threads, progress), labels, length, particles.velocities,
-                       particles.masses, particles.uniform_mass, types, universe.of_core(), softening, list(known.values()),
-                       is_unbound, min_members, outermost, bound_only, least_radius)
+                       particles.masses, particles.uniform_mass, particles.types, particles.internal_energies,
+                       universe.of_core(), softening, list(known.values()), is_unbound, min_members, outermost, bound_only,
+                       least_radius)
     linking_length = None if length is None else core.linking_length
     return Halos(core, labels, linking_length, min_members, is_unbound, list(known), universe, particles, snapshot)
 

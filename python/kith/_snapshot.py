@@ -16,6 +16,8 @@ class Snapshot:
     velocities : shape (n, d), or None
     masses : shape (n,), or None if all have the same, or the file has none
     uniform_mass : float or None
+    internal_energies : shape (n,), or None
+        Per unit of mass, 0 for all but gas; None if gas is not among the types, or has none in the file.
     types : uint8, shape (n,), or None for files without types
     ids : uint64, shape (n,), or None
     file_rows : int64, shape (n,)
@@ -32,6 +34,7 @@ class Snapshot:
         self.velocities = core.velocities
         self.masses = core.masses
         self.uniform_mass = core.uniform_mass
+        self.internal_energies = core.internal_energies
         self.types = core.types if len(core.types) else None
         self.ids = core.ids if len(core.ids) else None
         self.file_rows = core.file_rows

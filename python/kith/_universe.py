@@ -20,6 +20,7 @@ class Stated(NamedTuple):
     hubble: Any = None
     omega_matter: Any = None
     velocity_factor: float = 1.0  # from stored to peculiar velocities
+    energy_factor: float = 1.0  # from stored internal energies to the square of their unit
     lacks: tuple = ("", "", "")  # for G, H and the density of matter
 
 
@@ -45,9 +46,9 @@ def stated_by(snapshot):
     header = getattr(snapshot, "header", None)
     if not hasattr(header, "frame"):
         return Stated()
-    (gravity, scale_factor, hubble, omega_matter), factor, lacks = _core.universe_of(header.frame, header.parameters)
+    (gravity, scale_factor, hubble, omega_matter), *factors, lacks = _core.universe_of(header.frame, header.parameters)
     known = [None if lack else number for number, lack in zip((gravity, hubble, omega_matter), lacks)]
-    return Stated(known[0], scale_factor, known[1], known[2], factor, lacks)
+    return Stated(known[0], scale_factor, known[1], known[2], *factors, lacks)
 
 
 def softening_of(snapshot):
@@ -63,31 +64,46 @@ class Particles(NamedTuple):
     masses: Any
     uniform_mass: float
     has_masses: bool
+    types: Any
+    internal_energies: Any  # in the square of the unit of velocities, or None
     units: dict
 
 
-def particles_of(source, snapshot, velocities, masses, velocity_factor):
-    """Velocities and masses of arrays, or of a snapshot, whose stored velocities times the factor are peculiar."""
+def particles_of(source, snapshot, velocities, masses, types, internal_energies, stated):
+    """What arrays or a snapshot say of particles; what a snapshot stores times its factors is peculiar."""
     uniform_mass = None
     if snapshot is not None:
         remedy = "give plain numbers in the units of the snapshot"
         if velocities is None and snapshot.velocities is not None:
-            velocities = snapshot.velocities if velocity_factor == 1 else snapshot.velocities * velocity_factor
+            velocities = _times(stated.velocity_factor, snapshot.velocities)
         velocities = _units.plain(velocities, "velocities", remedy)
         if masses is None:
             masses, uniform_mass = snapshot.masses, snapshot.uniform_mass
         masses = _units.plain(masses, "masses", remedy)
+        types = snapshot.types if types is None else types
+        stored = getattr(snapshot, "internal_energies", None)
+        if internal_energies is None and stored is not None:
+            internal_energies = _times(stated.energy_factor, stored)
     velocities, unit_of_velocities = _units.split(velocities, "velocities")
     masses, unit_of_masses = _units.split(masses, "masses")
-    require_rows(source.shape, velocities=velocities, masses=masses)
+    internal_energies, = _units.in_unit(None if unit_of_velocities is None else unit_of_velocities**2, of="velocities",
+                                        internal_energies=internal_energies)
+    require_rows(source.shape, velocities=velocities, masses=masses, types=types, internal_energies=internal_energies)
     velocities = None if velocities is None else _arrays.as_real(velocities, "velocities")
     masses = None if masses is None else _arrays.as_column(masses, "masses")
+    types = None if types is None else _arrays.as_integers(types, numpy.uint8, "types")
+    internal_energies = None if internal_energies is None else _arrays.as_column(internal_energies, "internal_energies")
     units = {"length": source.unit, "mass": unit_of_masses, "velocity": unit_of_velocities}
     if velocities is None and None not in (source.unit, unit_of_masses):
         from astropy.units import Unit
         units["velocity"] = Unit("km / s")
     has_masses = masses is not None or uniform_mass is not None
-    return Particles(velocities, masses, 1.0 if uniform_mass is None else uniform_mass, has_masses, units)
+    return Particles(velocities, masses, 1.0 if uniform_mass is None else uniform_mass, has_masses, types,
+                     internal_energies, units)
+
+
+def _times(factor, values):
+    return values if factor == 1 else values * factor
 
 
 def resolve(stated, particles, G, scale_factor, hubble, omega_matter):

@@ -164,6 +164,34 @@ def test_pynbody_fetches_the_members_of_sorted_snapshots(pynbody, program, tmp_p
     assert set(halos[len(made.ids) - 1]["iord"]) == set(made.ids[-1])
 
 
+def test_halos_of_a_file_in_python(program, tmp_path):
+    """What kith halos writes, read by kith and astropy, is what kith.halos finds."""
+    snapshot, catalog, table = write_snapshot(tmp_path / "in.hdf5", SEVERAL_TYPES), tmp_path / "h.hdf5", tmp_path / "h.ecsv"
+    options = {"linking_length": 0.3, "min_members": 5, "G": 4.0, "hubble": 70.0, "omega_matter": 0.3}
+    subprocess.run([program, "halos", snapshot, "--types", "all", "-o", catalog, "--table", table, *(
+        text for name, value in options.items()
+        for text in ("--" + name.replace("_", "-"), str(value)))], check=True, capture_output=True)
+    particles = kith.read(snapshot, types="all")
+    made, groups = kith.halos(particles, **options), kith.read_catalog(catalog)
+    halos = groups.halos
+    assert len(made) > 0 and (made.count < groups.count[made.group]).any()
+    assert set(halos.columns) == set(made.columns) - {"center_row"} and halos.unbind and halos.G == 4.0
+    for name in halos.columns:
+        numpy.testing.assert_allclose(halos[name], made[name], rtol=1e-6, atol=1e-4, err_msg=name)
+    for halo, found in enumerate(halos):
+        assert set(found.ids) == set(made.ids_of(halo)) and set(made.file_rows_of(halo)) == set(halos.file_rows_of(found))
+        assert set(halos.members_of(halo, particles)) == set(made.members_of(halo)) == set(made.members_of(halo, particles))
+    assert halos[:1].mass == halos.mass[:1] and kith.read_catalog(catalog)[:1].halos is None
+    with pytest.raises(ValueError, match="no rows of points; give the snapshot"):
+        halos.members_of(0)
+    ascii_table = pytest.importorskip("astropy.table").Table.read(table)
+    assert (ascii_table["SubhaloLen"] == made.count).all() and ascii_table.meta["G"] == "4"
+    numpy.testing.assert_allclose(ascii_table["Group_R_Crit200"], made.r200c, rtol=1e-6)
+    again = tmp_path / "again.ecsv"
+    halos.to_astropy().write(again)
+    assert (ascii_table.read(again)["mass"] == halos.mass).all()
+
+
 def test_yt_and_pynbody_fetch_bound_members(yt, pynbody, program, tmp_path):
     catalog, ordered = tmp_path / "fof_subhalo_tab_007.hdf5", tmp_path / "snapshot_007.hdf5"
     weak = "4"  # instead of 43, so that some members are not bound

@@ -9,7 +9,7 @@ import numpy
 import pytest
 
 import kith
-from kith import _halos
+from kith import _halo_catalog
 
 MOCK = kith.datasets.halos(8000, 30, seed=5)
 HALOS = kith.halos(MOCK)
@@ -243,10 +243,69 @@ def test_units_of_astropy():
 
 def test_columns_are_as_the_documentation_says():
     documented = kith.Halos.__doc__.lower()
-    for name, column in _halos._COLUMNS.items():
-        shape = {"(h,)": (len(HALOS),), "(h, 3)": (len(HALOS), 3)}[column.shape]
+    for name, column in _halo_catalog._COLUMNS.items():
+        shape = {"(h,)": (len(HALOS),), "(h, 3)": (len(HALOS), 3), "(h, 7)": (len(HALOS), 7)}[column.shape]
         assert (HALOS[name].dtype, HALOS[name].shape) == (column.dtype, shape), name
         assert f"\n{name} : {column.dtype}, shape {column.shape}\n    {column.description[:5]}".lower() in documented
+
+
+def test_some_of_the_halos_and_single_ones():
+    some = HALOS[2:5]
+    assert type(some) is kith.Halos and len(some) == 3 and some.columns == HALOS.columns
+    for name in HALOS.columns:
+        numpy.testing.assert_array_equal(some[name], HALOS[name][2:5])
+    assert (some.members_of(1) == HALOS.members_of(3)).all() and (some.unbound_members_of(0) == HALOS.unbound_members_of(2)).all()
+    assert (some.first_of_group[some.group] == [0, 1, 2]).all() and (some.first_of_group >= 0).sum() == 3
+    heavy = HALOS[HALOS.mass > numpy.median(HALOS.mass)]
+    assert 0 < len(heavy) < len(HALOS) and repr(heavy) != repr(HALOS) and len(HALOS[[]]) == 0
+    same(HALOS[numpy.arange(len(HALOS))], HALOS)
+    assert (pickle.loads(pickle.dumps(heavy)).mass == heavy.mass).all()
+    last = HALOS[-1]
+    assert last.mass == HALOS.mass[-1] and (last.members == HALOS.members_of(len(HALOS) - 1)).all()
+    assert (HALOS.members_of(last) == last.members).all() and last["m200c"] == HALOS.m200c[-1]
+    assert (last.unbound_members == HALOS.unbound_members_of(last)).all()
+    assert [halo.count for halo in HALOS] == HALOS.count.tolist() and f"{HALOS.count[-1]} members" in repr(last)
+    with pytest.raises(IndexError, match=f"there is no halo {len(HALOS)}; there are"):
+        HALOS[len(HALOS)]
+    with pytest.raises(TypeError, match="halos are chosen by whole numbers"):
+        HALOS[[0.5]]
+    with pytest.raises(ValueError, match="it must be one of this catalog"):
+        some.members_of(last)
+    with pytest.raises(ValueError, match="the halos have no ids"):
+        last.ids
+
+
+def test_types_are_counted():
+    types = numpy.arange(len(MOCK)) % 3
+    found = kith.halos(MOCK, types=types)
+    assert (found.count_by_type[:, 3:] == 0).all()
+    for halo in range(len(found)):
+        assert (found.count_by_type[halo] == numpy.bincount(types[found.members_of(halo)], minlength=7)).all()
+    assert (HALOS.count_by_type[:, 1] == HALOS.count).all()  # without types
+
+
+def test_velocities_are_means_of_bound_members():
+    for halo in range(len(HALOS)):
+        mean = MOCK.velocities[HALOS.members_of(halo)].mean(axis=0, dtype=float)
+        numpy.testing.assert_allclose(HALOS.velocity[halo], mean, atol=1e-9 * abs(MOCK.velocities).max())
+    assert "velocity" not in kith.halos(MOCK.positions, b=0.2, unbind=False, box=MOCK.box, masses=ARRAYS["masses"], **UNIVERSE)
+
+
+def test_hot_gas_is_not_bound():
+    """Heat of each tenth point, first in units of its own, then of a snapshot's velocities."""
+    heat = numpy.where(numpy.arange(len(MOCK)) % 10 == 0, 1e9, 0)
+    found = kith.halos(MOCK, internal_energies=heat)
+    assert len(found) > 5 and all((heat[found.members_of(halo)] == 0).all() for halo in range(len(found)))
+    u = pytest.importorskip("astropy.units")
+    speed = u.km / u.s
+    carried = {"box": MOCK.box * u.Mpc, "velocities": MOCK.velocities * speed,
+               "masses": ARRAYS["masses"] * 1e10 * u.solMass, "hubble": HALOS.hubble * speed / u.Mpc,
+               "omega_matter": HALOS.omega_matter, "softening": HALOS.softening[1] * u.Mpc}
+    warm = kith.halos(MOCK.positions * u.Mpc, b=0.2, internal_energies=numpy.full(len(MOCK), 1e9) * u.m**2 / u.s**2, **carried)
+    cold = kith.halos(MOCK.positions * u.Mpc, b=0.2, **carried)
+    assert (warm.energies[0] - cold.energies[0]).to_value("km2 / s2") == pytest.approx(1e3)
+    with pytest.raises(TypeError, match="internal_energies is in km / s, which cannot be converted"):
+        kith.halos(MOCK.positions * u.Mpc, b=0.2, internal_energies=heat * speed, **carried)
 
 
 def test_tables_and_copies():

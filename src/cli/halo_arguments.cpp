@@ -180,6 +180,7 @@ Gravity gravity_of(const HaloArguments& arguments, const io::Snapshot& snapshot,
     const io::SnapshotUniverse stated = io::universe_of(snapshot.header);
     Gravity gravity;
     gravity.velocity_factor = stated.velocity_factor;
+    gravity.energy_factor = stated.energy_factor;
     HaloOptions& options = gravity.options;
     options.universe = stated.universe;
     options.universe.gravity = arguments.gravity.value_or(stated.universe.gravity);

@@ -32,6 +32,7 @@ void add_gravity_options(const Parser& command, HaloArguments& arguments);
 struct Gravity {
     HaloOptions options;
     double velocity_factor = 1; ///< of stored velocities, to be peculiar
+    double energy_factor = 1;   ///< of stored internal energies
     bool is_known = true;       ///< G
     std::string softening_from; ///< "--softening", "the file", "1/30 of the mean separation"
 };

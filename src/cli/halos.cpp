@@ -15,6 +15,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <numeric>
@@ -35,16 +36,20 @@ void require_three_axes(const HaloArguments& arguments) {
     }
 }
 
-/// Velocities times a factor.
-io::RealArray scaled(io::RealArray velocities, double factor) {
+/// Numbers times a factor.
+io::RealArray scaled(io::RealArray array, double factor) {
     std::visit(
         [factor](auto& values) {
             for (auto& value : values) {
                 value = static_cast<std::decay_t<decltype(value)>>(factor * static_cast<double>(value));
             }
         },
-        velocities.values);
-    return velocities;
+        array.values);
+    return array;
+}
+
+bool has_gas(const io::Snapshot& snapshot) {
+    return std::find(snapshot.types.begin(), snapshot.types.end(), 0) != snapshot.types.end();
 }
 
 void find_halos(const HaloArguments& arguments, HaloRun& run, const Execution& execution) {
@@ -55,6 +60,12 @@ void find_halos(const HaloArguments& arguments, HaloRun& run, const Execution& e
     if (run.snapshot.velocities && run.gravity.velocity_factor != 1) {
         peculiar = scaled(*run.snapshot.velocities, run.gravity.velocity_factor);
         particles.velocities = peculiar.view();
+    }
+    io::RealArray internal;
+    if (run.snapshot.internal_energies) {
+        internal = scaled(*run.snapshot.internal_energies, run.gravity.energy_factor);
+        particles.internal_energies =
+            std::visit([](const auto& values) { return ScalarsView(values); }, internal.values);
     }
     run.in_context([&] { run.halos = halos(run.groups, particles, run.gravity.options); });
     run.clock.add(run.halos.stages);
@@ -78,6 +89,7 @@ Json json_of(const HaloArguments& arguments, const HaloRun& run) {
     json["G"] = run.gravity.is_known ? Json(options.universe.gravity) : Json(nullptr);
     json["H"] = options.universe.hubble;
     json["omega_matter"] = options.universe.omega_matter;
+    json["internal_energy"] = run.snapshot.internal_energies.has_value();
     return json;
 }
 
@@ -90,6 +102,11 @@ void print_halos(const HaloArguments& arguments, const HaloRun& run) {
                            options.universe.hubble, options.universe.omega_matter, options.universe.scale_factor));
     print_line("", fmt::format("softening {:.6g} ({}), from {}", options.softening->length,
                                kernel_name(options.softening->kernel), run.gravity.softening_from));
+    if (options.unbind && has_gas(run.snapshot)) {
+        print_line("", run.snapshot.internal_energies ? "energies with the internal energy of gas"
+                                                      : "energies without the internal energy of gas, which the file "
+                                                        "does not have");
+    }
     const std::int64_t bound = bound_in(run.halos);
     print_line("halos", options.unbind ? fmt::format("{} of {} or more bound members ({} of the {} members of groups)",
                                                      format_count(run.halos.halos), format_count(arguments.min_members),
@@ -105,7 +122,7 @@ void execute(HaloArguments& arguments, const Invocation& invocation) {
     refuse_early(arguments, run);
     require_types_for_sorting(arguments);
     require_three_axes(arguments);
-    run.read({.types = arguments.types, .columns = arguments.columns});
+    run.read({.types = arguments.types, .internal_energies = true, .columns = arguments.columns});
     if (arguments.min_overdensity) {
         arguments.linking_length =
             LinkingLength::overdensity(*arguments.min_overdensity, run.positions().columns, arguments.omega_sim);

@@ -63,8 +63,16 @@ void check_vectors(const char* what, const PointsView& view, std::int64_t rows, 
 
 constexpr const char* rule_of_masses = "; masses must be finite and not negative";
 
+/// Whether it may be a mass or an internal energy.
 bool is_mass(double mass) {
     return mass >= 0 && !std::isinf(mass);
+}
+
+void check_not_negative(const char* what, const ScalarsView& values, const char* rule) {
+    const std::int64_t row = parallel_find(values.count(), grain, [&](std::int64_t i) { return !is_mass(values[i]); });
+    if (row < values.count()) {
+        refuse_row(row, values[row], what, ": row ", row, " is ", values[row], rule);
+    }
 }
 
 /// Of a column that may have strides.
@@ -160,11 +168,14 @@ void check_particle_shapes(const Particles& particles, std::int64_t rows, const 
                    particles.positions.dimension(), "; they must agree");
         }
     }
-    if (particles.masses) {
-        const ScalarsView& masses = *particles.masses;
-        check_count("masses", masses.count(), rows);
-        check_column("masses", masses.data(), masses.count(), masses.stride(), item_size(masses.dtype()));
-    }
+    const auto check_scalars = [&](const char* what, const std::optional<ScalarsView>& values) {
+        if (values) {
+            check_count(what, values->count(), rows);
+            check_column(what, values->data(), values->count(), values->stride(), item_size(values->dtype()));
+        }
+    };
+    check_scalars("masses", particles.masses);
+    check_scalars("internal_energies", particles.internal_energies);
     if (!particles.types.empty()) {
         check_count("types", particles.types.count(), rows);
         check_column("types", particles.types.data(), rows, particles.types.stride(), particles.types.width());
@@ -190,16 +201,17 @@ Particles with_plain_types(const Particles& particles, std::vector<std::uint8_t>
 }
 
 void check_masses(const ScalarsView& masses) {
-    const std::int64_t row = parallel_find(masses.count(), grain, [&](std::int64_t i) { return !is_mass(masses[i]); });
-    if (row < masses.count()) {
-        refuse_row(row, masses[row], "masses: row ", row, " is ", masses[row], rule_of_masses);
-    }
+    check_not_negative("masses", masses, rule_of_masses);
 }
 
 double check_particle_values(const Particles& particles) {
     const std::int64_t rows = particles.positions.count();
     if (particles.masses) {
         check_masses(*particles.masses);
+    }
+    if (particles.internal_energies) {
+        check_not_negative("internal_energies", *particles.internal_energies,
+                           "; internal energies must be finite and not negative");
     }
     if (!particles.types.empty()) {
         const std::span<const std::uint8_t> types = plain_types(particles);
@@ -221,6 +233,7 @@ Columns columns_of(const Particles& particles, double largest_velocity, const Po
     columns.uniform_mass = particles.uniform_mass;
     columns.types = plain_types(particles);
     columns.masses = particles.masses;
+    columns.internal_energies = particles.internal_energies;
     if (particles.velocities) {
         columns.velocities = VectorColumn(*particles.velocities, scale_for(largest_velocity));
     }

@@ -56,6 +56,7 @@ struct Columns {
     std::optional<ScalarsView> masses;
     double uniform_mass = 1;
     std::span<const std::uint8_t> types;
+    std::optional<ScalarsView> internal_energies;
     Frame<double> box; ///< periods and origins only, scaled like the positions
 
     [[nodiscard]] std::uint8_t type(std::int32_t row) const noexcept {
@@ -94,7 +95,7 @@ inline std::span<const std::uint8_t> plain_types(const Particles& particles) {
 }
 /// Throws if a mass is negative or not finite.
 void check_masses(const ScalarsView& masses);
-/// Checks masses, types and velocities. Returns the largest absolute velocity.
+/// Checks masses, internal energies, types and velocities. Returns the largest absolute velocity.
 double check_particle_values(const Particles& particles);
 /// Of particles that have been checked.
 Columns columns_of(const Particles& particles, double largest_velocity, const PositionFrame& frame);

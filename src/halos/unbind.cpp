@@ -25,8 +25,11 @@ public:
     Unbinding(GroupPotentials& potentials, const Columns& columns, const Universe& universe,
               std::span<const std::int32_t> rows)
         : potentials_(potentials), universe_(universe), rows_(rows), masses_(rows.size(), columns.uniform_mass),
-          left_(rows.size()) {
+          internal_energies_(rows.size()), left_(rows.size()) {
         std::iota(left_.begin(), left_.end(), 0);
+        for (std::size_t i = 0; columns.internal_energies && i < rows.size(); ++i) {
+            internal_energies_[i] = (*columns.internal_energies)[rows[i]];
+        }
         for (std::size_t axis = 0; axis < 3; ++axis) {
             std::vector<double>& x = offsets_[axis];
             std::vector<double>& v = velocities_[axis];
@@ -123,7 +126,7 @@ private:
                 const double speed = velocities_[axis][i] - velocity[axis] + flow * (offsets_[axis][i] - center[axis]);
                 squared_speed += speed * speed;
             }
-            energies_[at] = gravity * phi_[at] + squared_speed / 2;
+            energies_[at] = gravity * phi_[at] + squared_speed / 2 + internal_energies_[i];
         }
     }
 
@@ -175,6 +178,7 @@ private:
     Universe universe_;
     std::span<const std::int32_t> rows_;
     std::vector<double> masses_;
+    std::vector<double> internal_energies_;
     Vectors offsets_; ///< from the first member
     Vectors velocities_;
     std::vector<std::int32_t> left_; ///< places in the group

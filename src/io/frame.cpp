@@ -85,6 +85,9 @@ void set_units(Frame& frame, const std::map<std::string, double>& parameters) {
     frame.length.to_cgs = unit(parameters, "UnitLength_in_cm");
     frame.mass.to_cgs = unit(parameters, "UnitMass_in_g");
     frame.velocity.to_cgs = unit(parameters, "UnitVelocity_in_cm_per_s");
+    if (const std::optional<double>& velocity = frame.velocity.to_cgs) {
+        frame.internal_energy.to_cgs = *velocity * *velocity;
+    }
 }
 
 } // namespace kith::io

@@ -40,7 +40,7 @@ protected:
     }
     FileSummary summarize() override { return layout_.summary; }
     std::optional<DType> stored(Column column, const Part& part) override {
-        const std::optional<GadgetColumn>& found = find(column);
+        const std::optional<GadgetColumn> found = find(column);
         if (!found || (column == Column::masses && !layout_.has_own_masses(part.type))) {
             return std::nullopt;
         }
@@ -54,10 +54,17 @@ protected:
     [[nodiscard]] std::string_view type_prefix() const override { return "type "; }
 
 private:
-    [[nodiscard]] const std::optional<GadgetColumn>& find(Column column) const noexcept {
-        return column == Column::positions    ? layout_.positions
-               : column == Column::velocities ? layout_.velocities
-                                              : layout_.masses;
+    [[nodiscard]] std::optional<GadgetColumn> find(Column column) const {
+        switch (column) {
+        case Column::positions:
+            return layout_.positions;
+        case Column::velocities:
+            return layout_.velocities;
+        case Column::masses:
+            return layout_.masses;
+        default:
+            return std::nullopt;
+        }
     }
     /// The part's rows of `width` values each, stored as Narrow or as Wide.
     template <class Narrow, class Wide, class Value>

@@ -146,6 +146,7 @@ void read_time_and_frame(const SnapshotFile& snapshot, SnapshotHeader& header, c
     read_scaling(snapshot, header, {"Coordinates"}, frame.length);
     read_scaling(snapshot, header, {"Masses", "Mass"}, frame.mass);
     read_scaling(snapshot, header, {"Velocities", "Velocity"}, frame.velocity);
+    read_scaling(snapshot, header, {"InternalEnergy", "InternalEnergies"}, frame.internal_energy);
     header.frame = frame;
     read_softening(header, groups.parameters.get());
 }

@@ -37,6 +37,8 @@ private:
             return checked(part, header().dimension, {"Coordinates"});
         case Column::velocities:
             return checked(part, header().dimension, {"Velocities", "Velocity"});
+        case Column::internal_energies:
+            return checked(part, 1, {"InternalEnergy", "InternalEnergies"});
         default:
             return checked(part, 1, {"Masses", "Mass"});
         }

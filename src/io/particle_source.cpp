@@ -153,6 +153,25 @@ void ParticleSource::collect_masses(Snapshot& snapshot, const std::vector<Part>&
         snapshot.masses->values);
 }
 
+// Of gas alone; left out unless all of it has some.
+void ParticleSource::collect_internal_energies(Snapshot& snapshot, const std::vector<Part>& parts) {
+    std::vector<Part> gas;
+    std::copy_if(parts.begin(), parts.end(), std::back_inserter(gas), [](const Part& part) { return part.type == 0; });
+    const std::vector<std::optional<DType>> own = stored_of(Column::internal_energies, gas);
+    if (gas.empty() || std::find(own.begin(), own.end(), std::nullopt) != own.end()) {
+        return;
+    }
+    const DType dtype = widest(own, "internal energies");
+    snapshot.internal_energies = allocate_reals(dtype, rows_of(parts), 1, "internal energies");
+    std::visit(
+        [&](auto& values) {
+            for_each_read(gas, [&](const Part& part) {
+                read(Column::internal_energies, part, dtype, values.data() + part.first_row);
+            });
+        },
+        snapshot.internal_energies->values);
+}
+
 void ParticleSource::collect_ids(Snapshot& snapshot, const std::vector<Part>& parts) {
     std::vector<bool> present;
     std::transform(parts.begin(), parts.end(), std::back_inserter(present), [this](const Part& part) {
@@ -194,6 +213,9 @@ Snapshot ParticleSource::read_snapshot(const ReadOptions& options) {
     }
     if (options.masses) {
         collect_masses(snapshot, parts);
+    }
+    if (options.internal_energies) {
+        collect_internal_energies(snapshot, parts);
     }
     if (options.ids) {
         collect_ids(snapshot, parts);

@@ -47,7 +47,7 @@ struct Part {
     std::int64_t first_row = 0;
 };
 
-enum class Column : std::uint8_t { positions, velocities, masses };
+enum class Column : std::uint8_t { positions, velocities, masses, internal_energies };
 
 class ParticleSource {
 public:
@@ -100,6 +100,7 @@ private:
     DType widest(const std::vector<std::optional<DType>>& stored, std::string_view what);
     std::optional<RealArray> collect(Column column, const std::vector<Part>& parts, int columns, std::string_view what);
     void collect_masses(Snapshot& snapshot, const std::vector<Part>& parts);
+    void collect_internal_energies(Snapshot& snapshot, const std::vector<Part>& parts);
     void collect_ids(Snapshot& snapshot, const std::vector<Part>& parts);
 
     SnapshotHeader header_;

@@ -93,7 +93,8 @@ void keep_sample(Snapshot& snapshot, std::int64_t count, std::uint64_t seed, Com
     const std::size_t rows = snapshot.file_rows.size();
     const auto is_kept = [&](std::size_t row) { return mixed(seed, snapshot.file_rows[row]) <= last; };
     for (RealArray* column : {&snapshot.positions, snapshot.velocities ? &*snapshot.velocities : nullptr,
-                              snapshot.masses ? &*snapshot.masses : nullptr}) {
+                              snapshot.masses ? &*snapshot.masses : nullptr,
+                              snapshot.internal_energies ? &*snapshot.internal_energies : nullptr}) {
         if (column != nullptr) {
             std::visit([&](auto& values) { keep(values, rows, static_cast<std::size_t>(column->columns), is_kept); },
                        column->values);

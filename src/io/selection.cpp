@@ -141,7 +141,7 @@ void keep_share(Snapshot& snapshot, const RowShare& share) {
         std::visit([&](auto& values) { keep(values, array.columns); }, array.values);
     };
     keep_reals(snapshot.positions);
-    for (std::optional<RealArray>* column : {&snapshot.velocities, &snapshot.masses}) {
+    for (std::optional<RealArray>* column : {&snapshot.velocities, &snapshot.masses, &snapshot.internal_energies}) {
         if (*column) {
             keep_reals(**column);
         }

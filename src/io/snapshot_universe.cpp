@@ -89,6 +89,17 @@ double hubble_of(const Frame& frame, const Expansion& expansion, const SnapshotH
     return per_second * h * std::sqrt(expansion.rate_squared) * length / velocity;
 }
 
+/// Velocities keep their power of h, which energies therefore have twice. Where the file does not state both units, they
+/// are taken as consistent.
+double energy_factor_of(const Frame& frame, const SnapshotHeader& header) {
+    const Scaling& energy = frame.internal_energy;
+    const Scaling& velocity = frame.velocity;
+    Missing missing;
+    const double h = power_of_h(energy.h_power - 2 * velocity.h_power, header, missing);
+    const double unit = energy.to_cgs && velocity.to_cgs ? *energy.to_cgs / (*velocity.to_cgs * *velocity.to_cgs) : 1;
+    return std::pow(frame.scale_factor, energy.a_power) * h * unit;
+}
+
 /// Of a file that is not known to be cosmological: its units, at the time they hold.
 Frame static_frame(const SnapshotHeader& header) {
     Frame frame;
@@ -103,6 +114,7 @@ SnapshotUniverse universe_of(const SnapshotHeader& header) {
     const Frame frame = header.frame.value_or(static_frame(header));
     found.universe.scale_factor = std::pow(frame.scale_factor, frame.length.a_power);
     found.velocity_factor = std::pow(frame.scale_factor, frame.velocity.a_power);
+    found.energy_factor = energy_factor_of(frame, header);
 
     Missing of_gravity;
     const double gravity = gravity_of(frame, header, of_gravity);

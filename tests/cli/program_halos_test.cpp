@@ -26,7 +26,8 @@ class ProgramHalos : public kith::test::ProgramTest {
 protected:
     /// A ball of 200 particles across the edge of the box, colder than its escape velocity, three fast interlopers, and
     /// a background of 27.
-    void write_snapshot(double velocity_unit, bool velocities = true) const {
+    /// With gas, the first of the ball are copied as such, all of even rows much too hot to be bound.
+    void write_snapshot(double velocity_unit, bool velocities = true, int gas = 0, bool with_heat = true) const {
         std::mt19937_64 random(5);
         std::normal_distribution<double> normal;
         std::vector<double> positions;
@@ -47,8 +48,8 @@ protected:
         std::iota(ids.begin(), ids.end(), 1000);
         Hdf5Maker file(directory_ / "snap.hdf5");
         file.group("Header")
-            .attribute<std::int32_t>("Header", "NumPart_ThisFile", {0, members + 3 + background, 0, 0, 0, 0})
-            .attribute<double>("Header", "MassTable", {0, 0.5, 0, 0, 0, 0})
+            .attribute<std::int32_t>("Header", "NumPart_ThisFile", {gas, members + 3 + background, 0, 0, 0, 0})
+            .attribute<double>("Header", "MassTable", {0.5, 0.5, 0, 0, 0, 0})
             .attribute<double>("Header", "BoxSize", {box})
             .attribute<double>("Header", "Time", {1})
             .attribute<double>("Header", "Redshift", {0})
@@ -57,6 +58,22 @@ protected:
             .dataset("PartType1/Coordinates", positions, 3);
         if (velocities) {
             file.dataset("PartType1/Velocities", speeds, 3);
+        }
+        if (gas > 0) {
+            std::vector<double> heat;
+            for (int i = 0; i < gas; ++i) {
+                heat.push_back(i % 2 == 0 ? 1e7 : 1);
+            }
+            positions.resize(3 * gas);
+            speeds.resize(3 * gas);
+            ids.resize(gas);
+            file.group("PartType0")
+                .dataset("PartType0/ParticleIDs", ids)
+                .dataset("PartType0/Coordinates", positions, 3)
+                .dataset("PartType0/Velocities", speeds, 3);
+            if (with_heat) {
+                file.dataset("PartType0/InternalEnergy", heat);
+            }
         }
         if (velocity_unit > 0) {
             file.attribute<double>("Header", "Omega0", {0.3})
@@ -106,6 +123,22 @@ TEST_F(ProgramHalos, ABoundBallLosesItsInterlopers) {
     EXPECT_TRUE(file.text("Group/GroupPos", "description").starts_with("position of the member of lowest potential"));
     EXPECT_EQ(file.dataset<std::int64_t>("Subhalo/SubhaloIDMostbound").front(),
               1000 + file.dataset<std::int64_t>("Subhalo/SubhaloRowMostbound").front());
+}
+
+TEST_F(ProgramHalos, HotGasIsNotBound) {
+    constexpr int gas = 40;
+    const std::string all = "--types 0,1 --softening 0.01";
+    write_snapshot(1e5, true, gas);
+    const Json json = halos(all);
+    EXPECT_EQ(json["bound"], members + gas / 2);
+    EXPECT_EQ(json["internal_energy"], true);
+    EXPECT_EQ(Hdf5Checker(directory_ / "halos.hdf5").dataset<std::int32_t>("Subhalo/SubhaloLenType"),
+              (std::vector<std::int32_t>{gas / 2, members, 0, 0, 0, 0, 0}));
+    write_snapshot(1e5, true, gas, false);
+    EXPECT_EQ(halos(all)["bound"], members + gas);
+    const Outcome people = kith("halos snap.hdf5 --linking-length 0.2 -o halos.hdf5 " + all);
+    EXPECT_NE(people.out.find("without the internal energy of gas, which the file does not have"), std::string::npos)
+        << people.out;
 }
 
 TEST_F(ProgramHalos, HalosAreAlsoTablesPicturesAndDescribed) {

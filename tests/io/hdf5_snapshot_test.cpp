@@ -77,6 +77,36 @@ TEST_F(Hdf5Snapshot, TwoTypesWithEverything) {
     EXPECT_TRUE(warns(automatic.header, "no particles of type 1; all types"));
 }
 
+TEST_F(Hdf5Snapshot, InternalEnergiesAreOfGasAndReadOnRequest) {
+    const auto make = [&](const char* name) {
+        Hdf5Maker made(path());
+        made.group("Header")
+            .group("PartType0")
+            .dataset("PartType0/Coordinates", ramp(6), 3)
+            .group("PartType1")
+            .dataset("PartType1/Coordinates", ramp(3, 6), 3);
+        if (name != nullptr) {
+            made.dataset(std::string("PartType0/") + name, ramp(2, 5));
+        }
+    };
+    io::ReadOptions options = all_types();
+    for (const char* name : {"InternalEnergy", "InternalEnergies"}) {
+        make(name);
+        EXPECT_FALSE(read(options).internal_energies);
+        options.internal_energies = true;
+        EXPECT_EQ(std::get<std::vector<float>>(read(options).internal_energies->values), (std::vector<float>{5, 6, 0}));
+        options.share = {1, 3};
+        EXPECT_EQ(std::get<std::vector<float>>(read(options).internal_energies->values), std::vector<float>{6});
+        options = all_types();
+    }
+    options.internal_energies = true;
+    options.types = only_types({1}).types;
+    EXPECT_FALSE(read(options).internal_energies);
+    make(nullptr);
+    options.types = all_types().types;
+    EXPECT_FALSE(read(options).internal_energies);
+}
+
 TEST_F(Hdf5Snapshot, TheShapesWinOverTheHeader) {
     Hdf5Maker(path())
         .group("Header")

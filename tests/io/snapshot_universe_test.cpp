@@ -51,6 +51,11 @@ TEST(SnapshotUniverse, TheSameUniverseInOtherUnitsHasTheSameNumbers) {
     expect_near(gadget.universe.hubble * r_gadget, swift.universe.hubble * r_swift);
     expect_near(critical_density(gadget.universe) * std::pow(r_gadget, 3) / m_gadget,
                 critical_density(swift.universe) * std::pow(r_swift, 3));
+    EXPECT_EQ(gadget.energy_factor, 1);
+    EXPECT_EQ(swift.energy_factor, 4); // a^-2
+    io::SnapshotHeader in_joules = header(io::swift_frame(a), kiloparsec, solar_mass);
+    in_joules.frame->internal_energy = {0, 0, 1e4};
+    expect_near(io::universe_of(in_joules).energy_factor, 1e-6);
     expect_near(swift.universe.hubble, 70 * std::sqrt(0.3 * 8 + 0.7));
     expect_near(swift.universe.omega_matter, 0.3 * 8 / (0.3 * 8 + 0.7));
 }
@@ -71,6 +76,16 @@ TEST(SnapshotUniverse, PhysicalLengthsHaveNoScaleFactor) {
     const auto found = io::universe_of(made);
     EXPECT_EQ(found.universe.scale_factor, 1);
     expect_near(found.universe.hubble, 70 * std::sqrt(0.3 * 8 + 0.7));
+}
+
+TEST(SnapshotUniverse, SofteningIsTheLargestOfTheTypes) {
+    io::Snapshot snapshot;
+    snapshot.types = {1, 4, 1};
+    EXPECT_FALSE(io::softening_of(snapshot));
+    snapshot.header.softening = {9, 2, 0, 8, 3};
+    EXPECT_EQ(io::softening_of(snapshot), 3);
+    snapshot.types.clear();
+    EXPECT_FALSE(io::softening_of(snapshot));
 }
 
 TEST(SnapshotUniverse, WhatIsMissingIsNamed) {
