@@ -121,7 +121,9 @@ class Halos:
     def _of_file(cls, core, catalog):
         """Those that a file has beside the catalog of its groups."""
         self = cls.__new__(cls)
-        numbers = {name: getattr(core.halos, name) for name in _COLUMNS if name in core.halo_units}
+        group = core.halos.group
+        # A file without halos has no columns of them; those of no rows stand for them.
+        numbers = {name: getattr(core.halos, name) for name in _COLUMNS if name in core.halo_units or len(group) == 0}
         for place, name in enumerate(core.halos.overdensities):
             numbers |= {letter + name: getattr(core.halos, column.name)[:, place] for letter, column in _SPHERES.items()}
         self._set_columns(numbers)
@@ -140,8 +142,8 @@ class Halos:
         self.softening = None if stated["softening"] is None else (kernel, stated["softening"])
         self.labels = self.members = self.energies = None
         self.group_offset, self.first_of_group = core.halos.group_offset, core.halos.first_of_group
-        self.offset = self.group_offset[self.group]
-        order = _bound_first(catalog, self)
+        self.offset = self.group_offset[group]
+        order = _bound_first(catalog, numbers.get("count_by_type"), self.first_of_group)
         self.file_rows, self.ids = (None if array is None or order is None else array[order]
                                     for array in (catalog.file_rows, catalog.ids))
         self._protect()
@@ -284,15 +286,15 @@ class Halo(Group):
         return f"<halo {self._group} of {self._catalog!r}: {self.count} members>"
 
 
-def _bound_first(catalog, halos):
+def _bound_first(catalog, bound_by_type, first_of_group):
     """The order that puts the bound members of each group, by type in a file, before its others; None if the file lists
     no members."""
-    if catalog.file_rows is None or "count_by_type" not in halos or "count_by_type" not in catalog:
+    if catalog.file_rows is None or bound_by_type is None or "count_by_type" not in catalog:
         return None
     counts = catalog.count_by_type.ravel()
     bound = numpy.zeros_like(catalog.count_by_type)
-    has_halo = halos.first_of_group >= 0
-    bound[has_halo] = halos.count_by_type[halos.first_of_group[has_halo]]
+    has_halo = first_of_group >= 0
+    bound[has_halo] = bound_by_type[first_of_group[has_halo]]
     place = numpy.arange(counts.sum()) - numpy.repeat(numpy.cumsum(counts) - counts, counts)  # within group and type
     is_other = place >= numpy.repeat(bound.ravel(), counts)
     return numpy.argsort(2 * numpy.repeat(numpy.arange(len(catalog)), catalog.count) + is_other, kind="stable")

@@ -167,7 +167,7 @@ def test_pynbody_fetches_the_members_of_sorted_snapshots(pynbody, program, tmp_p
 def test_halos_of_a_file_in_python(program, tmp_path):
     """What kith halos writes, read by kith and astropy, is what kith.halos finds."""
     snapshot, catalog, table = write_snapshot(tmp_path / "in.hdf5", SEVERAL_TYPES), tmp_path / "h.hdf5", tmp_path / "h.ecsv"
-    options = {"linking_length": 0.3, "min_members": 5, "G": 4.0, "hubble": 70.0, "omega_matter": 0.3}
+    options = {"linking_length": 0.3, "min_members": 5, "G": 2.0, "hubble": 70.0, "omega_matter": 0.3}
     subprocess.run([program, "halos", snapshot, "--types", "all", "-o", catalog, "--table", table, *(
         text for name, value in options.items()
         for text in ("--" + name.replace("_", "-"), str(value)))], check=True, capture_output=True)
@@ -175,7 +175,7 @@ def test_halos_of_a_file_in_python(program, tmp_path):
     made, groups = kith.halos(particles, **options), kith.read_catalog(catalog)
     halos = groups.halos
     assert len(made) > 0 and (made.count < groups.count[made.group]).any()
-    assert set(halos.columns) == set(made.columns) - {"center_row"} and halos.unbind and halos.G == 4.0
+    assert set(halos.columns) == set(made.columns) - {"center_row"} and halos.unbind and halos.G == 2.0
     for name in halos.columns:
         numpy.testing.assert_allclose(halos[name], made[name], rtol=1e-6, atol=1e-4, err_msg=name)
     for halo, found in enumerate(halos):
@@ -185,7 +185,7 @@ def test_halos_of_a_file_in_python(program, tmp_path):
     with pytest.raises(ValueError, match="no rows of points; give the snapshot"):
         halos.members_of(0)
     ascii_table = pytest.importorskip("astropy.table").Table.read(table)
-    assert (ascii_table["SubhaloLen"] == made.count).all() and ascii_table.meta["G"] == "4"
+    assert (ascii_table["SubhaloLen"] == made.count).all() and ascii_table.meta["G"] == "2"
     numpy.testing.assert_allclose(ascii_table["Group_R_Crit200"], made.r200c, rtol=1e-6)
     again = tmp_path / "again.ecsv"
     halos.to_astropy().write(again)

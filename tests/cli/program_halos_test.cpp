@@ -147,7 +147,7 @@ TEST_F(ProgramHalos, HalosAreAlsoTablesPicturesAndDescribed) {
     EXPECT_EQ(json["outputs"], (Json{"halos.hdf5", "t.ecsv", "m.png"})) << json;
     EXPECT_TRUE(read("m.png").starts_with("\x89PNG"));
     const std::string table = read("t.ecsv");
-    EXPECT_NE(table.find("# - {name: SubhaloVmax, unit: \"100000 cm / s\", datatype: float64"), std::string::npos);
+    EXPECT_NE(table.find("# - {name: SubhaloVmax, unit: \"1e+05 cm / s\", datatype: float64"), std::string::npos);
     EXPECT_NE(kith("info t.ecsv").out.find("a table of halos"), std::string::npos);
     const Outcome people = kith("info halos.hdf5");
     EXPECT_NE(people.out.find("halos    1 with 200 bound members\n"), std::string::npos) << people.out;
