@@ -103,7 +103,8 @@ def read_catalog(path: Path, *, members: bool = True) -> Catalog:
     Catalog
         With the members, ids, time, redshift, parameters and provenance as far as the file has them. Positions,
         velocities and radii are stored as wide as in the snapshot, and so rounded. `velocity` is a times the peculiar
-        velocity in all of them (see `kith.Catalog`); in catalogs of other codes, `center` is GroupCM or else GroupPos.
+        velocity in all of them (see `kith.Catalog`); in catalogs of other codes, `center` is GroupCM or else GroupPos. Its
+        `halos` are the bound halos, of files of `kith halos`, and those of SUBFIND as far as their columns go.
 
     Raises
     ------

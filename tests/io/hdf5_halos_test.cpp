@@ -14,6 +14,7 @@ namespace kith {
 namespace {
 
 using test::Hdf5Checker;
+using test::Hdf5Maker;
 using test::read_bytes;
 using test::TemporaryFolder;
 
@@ -202,6 +203,44 @@ TEST(HaloFile, IsReadBack) {
     EXPECT_EQ(io::read_catalog(folder / "none.hdf5").halos->halos, 0);
     io::write_catalog_hdf5(folder / "groups.hdf5", ordered, snapshot(), made_by);
     EXPECT_FALSE(io::read_catalog(folder / "groups.hdf5").halos);
+}
+
+// AREPO's: subhalos within groups, the parent counted within the group, and spheres of groups.
+TEST(HaloFile, OfAnotherCodeIsReadAsFarAsItGoes) {
+    const TemporaryFolder folder;
+    const auto make = [&](const std::vector<std::int32_t>& group_of_halos) {
+        Hdf5Maker(folder / "other.hdf5")
+            .group("Header")
+            .attribute<std::int32_t>("Header", "Ngroups_ThisFile", {2})
+            .attribute<double>("Header", "BoxSize", {50})
+            .group("Group")
+            .dataset<std::int32_t>("Group/GroupLen", {50, 40})
+            .dataset<float>("Group/GroupPos", {1, 2, 3, 4, 5, 6}, 3)
+            .dataset<float>("Group/Group_M_Crit200", {10, 20})
+            .dataset<float>("Group/Group_R_Crit200", {1, 2})
+            .dataset<float>("Group/Group_M_Mean200", {11, 21}) // without a radius
+            .group("Subhalo")
+            .dataset<std::int32_t>("Subhalo/SubhaloLen", {30, 10, 25})
+            .dataset<std::int32_t>("Subhalo/SubhaloGrNr", group_of_halos)
+            .dataset<std::int32_t>("Subhalo/SubhaloParent", {0, 0, 0})
+            .dataset<float>("Subhalo/SubhaloMass", {3, 1, 2})
+            .dataset<float>("Subhalo/SubhaloVmax", {9, 8, 7});
+    };
+    make({0, 0, 1});
+    const Halos read = *io::read_catalog(folder / "other.hdf5").halos;
+    EXPECT_EQ(read.halos, 3);
+    EXPECT_EQ(read.count, (std::vector<std::int64_t>{30, 10, 25}));
+    EXPECT_EQ(read.group, (std::vector<std::int64_t>{0, 0, 1}));
+    EXPECT_EQ(read.first_of_group, (std::vector<std::int64_t>{0, 2}));
+    EXPECT_TRUE(read.parent.empty());
+    EXPECT_EQ(read.mass, (std::vector<double>{3, 1, 2}));
+    EXPECT_EQ(read.max_velocity, (std::vector<double>{9, 8, 7}));
+    EXPECT_EQ(read.options.overdensities, std::vector{overdensities::critical_200});
+    EXPECT_EQ(read.sphere_mass, (std::vector<double>{10, 0, 20}));
+    EXPECT_EQ(read.sphere_radius, (std::vector<double>{1, 0, 2}));
+    make({0, 0, 2});
+    test::expect_error(ErrorKind::file, {"halo 2 is of group 2, but there are 2 groups"},
+                       [&] { static_cast<void>(io::read_catalog(folder / "other.hdf5")); });
 }
 
 TEST(HaloFile, AsATable) {
