@@ -21,6 +21,7 @@
 #include <numeric>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace kith::cli {
@@ -61,11 +62,10 @@ void find_halos(const HaloArguments& arguments, HaloRun& run, const Execution& e
         peculiar = scaled(*run.snapshot.velocities, run.gravity.velocity_factor);
         particles.velocities = peculiar.view();
     }
-    io::RealArray internal;
-    if (run.snapshot.internal_energies) {
-        internal = scaled(*run.snapshot.internal_energies, run.gravity.energy_factor);
+    if (std::optional<io::RealArray>& internal = run.snapshot.internal_energies) {
+        internal = scaled(std::move(*internal), run.gravity.energy_factor);
         particles.internal_energies =
-            std::visit([](const auto& values) { return ScalarsView(values); }, internal.values);
+            std::visit([](const auto& values) { return ScalarsView(values); }, internal->values);
     }
     run.in_context([&] { run.halos = halos(run.groups, particles, run.gravity.options); });
     run.clock.add(run.halos.stages);
