@@ -22,6 +22,13 @@ struct Groups {
 template <class T>
 Groups groups(const WorkingCopy<T>& points, double linking_length);
 
+/// Groups of the points that are not marked, to which the marked ones are joined: each to the group of its nearest
+/// unmarked point within the linking length, ties by index. Row-major n x d points as given.
+template <class T>
+Groups groups_with_secondaries(std::span<const T> points, int dimension, const Box& box,
+                               std::span<const std::uint8_t> is_secondary, double linking_length,
+                               std::int64_t min_primaries);
+
 struct Volume {
     double value = 0;
     VolumeKind kind = VolumeKind::none;

@@ -32,6 +32,21 @@ TEST(Groups, LinkAcrossAPeriodicEdge) {
     EXPECT_EQ(groups(working_copy<double>(ends, 2), 0.5).labels, (Labels{0, 1, 2}));
 }
 
+TEST(Groups, SecondariesJoinTheirNearestPrimaryAndTheMinimumCountsPrimaries) {
+    // Primaries are rows 0 and 2, 5 to 7, and 4, which three others join. Row 1 is as near to 0 as to 2.
+    const std::vector<double> xs{1, 0, -1, -3, 9, 20, 21, 22, -2, -1.5, 9, 9.5, 8.5};
+    const std::vector<std::uint8_t> marks{0, 1, 0, 1, 0, 0, 0, 0, 1, 1, 1, 1, 1};
+    std::vector<double> points;
+    for (const double x : xs) {
+        points.insert(points.end(), {x, 7});
+    }
+    const Groups found = groups_with_secondaries<double>(points, 2, {}, marks, 2.0, 2);
+    EXPECT_EQ(found.labels, (Labels{0, 0, 0, 0, -1, 1, 1, 1, 0, 0, -1, -1, -1}));
+    EXPECT_EQ(found.sizes, (Labels{6, 3}));
+    EXPECT_EQ(groups_with_secondaries<double>(points, 2, {}, marks, 1.0, 1).labels,
+              (Labels{3, 3, 1, -1, 0, 2, 2, 2, 1, 1, 0, 0, 0}));
+}
+
 TEST(Groups, NoPointsMakeNoGroups) {
     const Groups found = groups(working_copy<double>(std::vector<double>{}, 2), 1.0);
     EXPECT_TRUE(found.labels.empty());
