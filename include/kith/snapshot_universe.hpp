@@ -10,6 +10,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace kith::io {
 
@@ -30,5 +31,17 @@ struct SnapshotUniverse {
 /// The largest softening that the header states for the types of the particles, Plummer equivalent; nothing if it
 /// states none.
 [[nodiscard]] std::optional<double> softening_of(const Snapshot& snapshot);
+
+/// The mean separation of particles in the universe, not in the volume that a snapshot happens to have of it.
+struct MatterSeparation {
+    double length = 0;              ///< (m/rho)^(1/3) in the file's unit of length; 0 if it is not known
+    std::string not_known;          ///< what the file does not state, as in SnapshotUniverse; empty: nothing is missing
+    bool is_of_dark_matter = false; ///< rho is the mean density of dark matter, else of all matter
+};
+
+/// For particles of these types and that mean mass, as stored. rho leaves baryons out if the snapshot has gas or stars
+/// (types 0, 4 and 5) but these particles are none. `types` is empty for files without types.
+[[nodiscard]] MatterSeparation matter_separation(const SnapshotHeader& header, const std::vector<int>& types,
+                                                 double mean_mass);
 
 } // namespace kith::io

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstddef>
 #include <optional>
 #include <string_view>
 
@@ -145,6 +146,31 @@ std::optional<double> softening_of(const Snapshot& snapshot) {
         largest = std::max(largest, of_types[type]);
     }
     return largest > 0 ? std::optional(largest) : std::nullopt;
+}
+
+MatterSeparation matter_separation(const SnapshotHeader& header, const std::vector<int>& types, double mean_mass) {
+    constexpr std::array<int, 3> of_baryons = {0, 4, 5};
+    MatterSeparation found;
+    const SnapshotUniverse stated = universe_of(header);
+    Missing missing;
+    for (const std::string* const text : {&stated.no_gravity, &stated.no_hubble, &stated.no_omega_matter}) {
+        missing.take(text->empty() ? std::optional(true) : std::nullopt, *text, true);
+    }
+    const auto is_present = [&](int type) { return header.counts[type] > 0; };
+    const auto is_linked = [&](int type) { return std::find(types.begin(), types.end(), type) != types.end(); };
+    found.is_of_dark_matter = !types.empty() && std::any_of(of_baryons.begin(), of_baryons.end(), is_present) &&
+                              std::none_of(of_baryons.begin(), of_baryons.end(), is_linked);
+    double share = 1;
+    if (found.is_of_dark_matter) {
+        const double baryons = missing.take(value_of(header.parameters, "OmegaBaryon"), "OmegaBaryon", 0.0);
+        share -= baryons / value_of(header.parameters, "Omega0").value_or(1);
+    }
+    found.not_known = missing.text();
+    const double density = share * stated.universe.omega_matter * critical_density(stated.universe);
+    if (found.not_known.empty() && density > 0) {
+        found.length = std::cbrt(mean_mass / density);
+    }
+    return found;
 }
 
 } // namespace kith::io

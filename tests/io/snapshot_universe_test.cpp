@@ -112,6 +112,29 @@ TEST(SnapshotUniverse, WhatIsMissingIsNamed) {
     EXPECT_EQ(found.universe.scale_factor, 1);
 }
 
+// Of 8 particles in a box of 2 with the mean density of matter, in the units of Gadget, at any time.
+TEST(SnapshotUniverse, ParticlesThatAreAllMatterHaveTheSeparationOfTheirBox) {
+    constexpr double box = 2;
+    io::SnapshotHeader made = header(io::gadget_frame(0.25), 1e3 * kiloparsec, 1e10 * solar_mass);
+    made.counts = {0, 8};
+    const double density = 0.3 * critical_density({gravity_in(1e6, 1e10, 1), 1, 100, 0.3});
+    const double mass = density * box * box * box / 8;
+    io::MatterSeparation found = io::matter_separation(made, {1}, mass);
+    expect_near(found.length, 1);
+    EXPECT_FALSE(found.is_of_dark_matter);
+    // With gas they are dark matter alone, if they are not gas as well.
+    made.counts = {8, 8};
+    EXPECT_EQ(io::matter_separation(made, {1}, mass).not_known, "OmegaBaryon");
+    made.parameters["OmegaBaryon"] = 0.06;
+    found = io::matter_separation(made, {1}, mass);
+    expect_near(found.length, std::cbrt(0.3 / 0.24));
+    EXPECT_TRUE(found.is_of_dark_matter);
+    expect_near(io::matter_separation(made, {0, 1}, mass).length, 1);
+    made.parameters.erase("Omega0");
+    EXPECT_EQ(io::matter_separation(made, {0, 1}, mass).not_known, "Omega0");
+    EXPECT_EQ(io::matter_separation(made, {0, 1}, mass).length, 0);
+}
+
 TEST(SnapshotUniverse, ARunWithoutCosmologyHasGravityAlone) {
     io::SnapshotHeader made;
     made.parameters = {
