@@ -13,7 +13,9 @@
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 
+#include <algorithm>
 #include <array>
+#include <cstdint>
 #include <new>
 #include <optional>
 #include <span>
@@ -35,6 +37,18 @@ FofSummary find_groups(const Call& call, const OutputArray& labels, const Length
     const std::span<std::int32_t> where = labels_of(labels, call.device);
     return answer(call, points.count(), options_of(phase_space),
                   [&](const FofOptions& options) { return fof_into(where, points, length_of(length), options); });
+}
+
+/// Of points, not of a tree, and of marks of the secondary ones.
+FofSummary find_groups_with_secondaries(const Call& call, const OutputArray& labels, const LengthArgument& length,
+                                        const InputArray& is_secondary, std::int64_t min_primaries) {
+    const PointsView points = call.points().points();
+    const std::span<std::int32_t> where = labels_of(labels, call.device);
+    const FofResult found = answer(call, points.count(), FofOptions{}, [&](const FofOptions& options) {
+        return fof_with_secondaries(points, types_of(is_secondary), length_of(length), min_primaries, options);
+    });
+    std::copy(found.labels().begin(), found.labels().end(), where.begin());
+    return found;
 }
 
 /// Over ranks, where the labels are the result's own.
@@ -143,6 +157,8 @@ void bind_groups(nb::module_& module) {
     nb::class_<FofSummary>(module, "Groups")
         .def_ro("linking_length", &FofSummary::linking_length)
         .def_ro("velocity_length", &FofSummary::velocity_length)
+        .def_ro("volume", &FofSummary::volume)
+        .def_prop_ro("volume_kind", [](const FofSummary& summary) { return name_of(summary.volume_kind); })
         .def_prop_ro("box", [](const FofSummary& summary) { return summary.box; })
         .def_prop_ro("engine", [](const FofSummary& summary) { return name_of(summary.engine); })
         .def("of_at_least", &FofSummary::groups_of_at_least, nb::arg("min_members"));
@@ -188,6 +204,8 @@ void bind_groups(nb::module_& module) {
 
     module.def("find_groups", find_groups, nb::arg("call"), nb::arg("labels").noconvert(), nb::arg("length"),
                nb::arg("phase_space").none());
+    module.def("find_groups_with_secondaries", find_groups_with_secondaries, nb::arg("call"),
+               nb::arg("labels").noconvert(), nb::arg("length"), nb::arg("is_secondary"), nb::arg("min_primaries"));
     module.def(
         "b_of_overdensity",
         [](double overdensity, int dimension, double omega_sim) {

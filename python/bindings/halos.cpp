@@ -14,6 +14,7 @@
 #include <kith/io.hpp>
 #include <kith/snapshot_universe.hpp>
 
+#include <nanobind/stl/array.h>
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
@@ -102,11 +103,12 @@ HaloOptions options_of(const UniverseArgument& universe, const SofteningArgument
     return options;
 }
 
-/// Finds groups at a length, whose labels it writes; without a length, those of the labels given.
+/// Finds groups at a length, whose labels it writes; without a length, those of the labels given. Points that are marked
+/// as secondary join groups.
 Halos find(const Call& call, const OutputArray& labels, const std::optional<LengthArgument>& length,
-           const std::optional<InputArray>& velocities, const std::optional<InputArray>& masses, double uniform_mass,
-           const std::optional<InputArray>& types, const std::optional<InputArray>& internal_energies,
-           HaloOptions options) {
+           const std::optional<InputArray>& is_secondary, const std::optional<InputArray>& velocities,
+           const std::optional<InputArray>& masses, double uniform_mass, const std::optional<InputArray>& types,
+           const std::optional<InputArray>& internal_energies, HaloOptions options) {
     call.require_host(this_call);
     Particles particles{.positions = call.points().points(), .uniform_mass = uniform_mass};
     if (velocities) {
@@ -127,12 +129,16 @@ Halos find(const Call& call, const OutputArray& labels, const std::optional<Leng
     }
     const std::span<std::int32_t> where = labels_of(labels, call.device);
     const std::int64_t count = call.points().count();
-    const FofSummary groups = length
-                                  ? answer(call, count, FofOptions{},
-                                           [&](const FofOptions& fof_options) {
-                                               return fof_into(where, call.points(), length_of(*length), fof_options);
-                                           })
-                                  : groups_of(where, call.box);
+    const auto find_groups = [&](const FofOptions& fof_options) -> FofSummary {
+        if (!is_secondary) {
+            return fof_into(where, call.points(), length_of(*length), fof_options);
+        }
+        FofResult found = fof_with_secondaries(particles.positions, types_of(*is_secondary), length_of(*length),
+                                               options.min_members, fof_options);
+        std::copy(found.labels().begin(), found.labels().end(), where.begin());
+        return found;
+    };
+    const FofSummary groups = length ? answer(call, count, FofOptions{}, find_groups) : groups_of(where, call.box);
     return answer(call, count, std::move(options),
                   [&](const HaloOptions& halo_options) { return halos(where, groups, particles, halo_options); });
 }
@@ -143,9 +149,7 @@ io::Scaling scaling_of(const nb::dict& frame, const char* kind) {
     return {a_power, h_power, to_cgs};
 }
 
-/// Of a snapshot's header: G, scale factor, H and density parameter of matter; the factor from stored to peculiar
-/// velocities and that of internal energies to their square; and texts that say what the header lacks for G, H and the density parameter.
-nb::tuple universe_of(const std::optional<nb::dict>& frame, std::map<std::string, double> parameters) {
+io::SnapshotHeader header_of(const std::optional<nb::dict>& frame, std::map<std::string, double> parameters) {
     io::SnapshotHeader header;
     header.parameters = std::move(parameters);
     if (frame) {
@@ -154,7 +158,13 @@ nb::tuple universe_of(const std::optional<nb::dict>& frame, std::map<std::string
                       scaling_of(*frame, "mass"), scaling_of(*frame, "velocity"),
                       frame->contains("internal_energy") ? scaling_of(*frame, "internal_energy") : io::Scaling()};
     }
-    const io::SnapshotUniverse found = io::universe_of(header);
+    return header;
+}
+
+/// Of a snapshot's header: G, scale factor, H and density parameter of matter; the factor from stored to peculiar
+/// velocities and that of internal energies to their square; and texts that say what the header lacks for G, H and the density parameter.
+nb::tuple universe_of(const std::optional<nb::dict>& frame, std::map<std::string, double> parameters) {
+    const io::SnapshotUniverse found = io::universe_of(header_of(frame, std::move(parameters)));
     const Universe& universe = found.universe;
     return nb::make_tuple(
         nb::make_tuple(universe.gravity, universe.scale_factor, universe.hubble, universe.omega_matter),
@@ -185,6 +195,8 @@ void bind_halos(nb::module_& module) {
     nb::class_<Halos> bound(module, "Halos");
     bound.def_prop_ro("box", [](const Halos& found) { return found.box; })
         .def_prop_ro("linking_length", [](const Halos& found) { return found.lengths.linking_length; })
+        .def_prop_ro("volume", [](const Halos& found) { return found.lengths.volume; })
+        .def_prop_ro("volume_kind", [](const Halos& found) { return name_of(found.lengths.volume_kind); })
         .def_prop_ro("least_radius", [](const Halos& found) { return found.options.least_radius; })
         .def_prop_ro("overdensities",
                      [](const Halos& found) {
@@ -218,27 +230,38 @@ void bind_halos(nb::module_& module) {
     module.def(
         "halos",
         [](const Call& call, const OutputArray& labels, const std::optional<LengthArgument>& length,
-           const std::optional<InputArray>& velocities, const std::optional<InputArray>& masses, double uniform_mass,
-           const std::optional<InputArray>& types, const std::optional<InputArray>& internal_energies,
-           const UniverseArgument& universe, const SofteningArgument& softening,
-           const OverdensitiesArgument& overdensities, bool unbind, std::int64_t min_members, bool outermost,
-           bool bound_only, std::optional<double> least_radius) {
+           const std::optional<InputArray>& is_secondary, const std::optional<InputArray>& velocities,
+           const std::optional<InputArray>& masses, double uniform_mass, const std::optional<InputArray>& types,
+           const std::optional<InputArray>& internal_energies, const UniverseArgument& universe,
+           const SofteningArgument& softening, const OverdensitiesArgument& overdensities, bool unbind,
+           std::int64_t min_members, bool outermost, bool bound_only, std::optional<double> least_radius) {
             HaloOptions options = options_of(universe, softening, overdensities);
             options.unbind = unbind;
             options.min_members = min_members;
             options.outermost = outermost;
             options.bound_only = bound_only;
             options.least_radius = least_radius;
-            return find(call, labels, length, velocities, masses, uniform_mass, types, internal_energies,
+            return find(call, labels, length, is_secondary, velocities, masses, uniform_mass, types, internal_energies,
                         std::move(options));
         },
-        nb::arg("call"), nb::arg("labels").noconvert(), nb::arg("length").none(), nb::arg("velocities").none(),
-        nb::arg("masses").none(), nb::arg("uniform_mass"), nb::arg("types").none(), nb::arg("internal_energies").none(),
-        nb::arg("universe"), nb::arg("softening").none(), nb::arg("overdensities"), nb::arg("unbind"),
-        nb::arg("min_members"), nb::arg("outermost"), nb::arg("bound_only"), nb::arg("least_radius").none());
+        nb::arg("call"), nb::arg("labels").noconvert(), nb::arg("length").none(), nb::arg("is_secondary").none(),
+        nb::arg("velocities").none(), nb::arg("masses").none(), nb::arg("uniform_mass"), nb::arg("types").none(),
+        nb::arg("internal_energies").none(), nb::arg("universe"), nb::arg("softening").none(), nb::arg("overdensities"),
+        nb::arg("unbind"), nb::arg("min_members"), nb::arg("outermost"), nb::arg("bound_only"),
+        nb::arg("least_radius").none());
     module.def("universe_of", universe_of, nb::arg("frame").none(), nb::arg("parameters"));
     module.def("overdensity_named", overdensity_named, nb::arg("name"));
     module.def("softening_of", &io::softening_of, nb::arg("snapshot"));
+    module.def(
+        "matter_separation",
+        [](const std::optional<nb::dict>& frame, std::map<std::string, double> parameters,
+           const std::array<std::int64_t, max_types>& counts, const std::vector<int>& types, double mean_mass) {
+            io::SnapshotHeader header = header_of(frame, std::move(parameters));
+            header.counts = counts;
+            const io::MatterSeparation found = io::matter_separation(header, types, mean_mass);
+            return nb::make_tuple(found.length, text_of(found.not_known));
+        },
+        nb::arg("frame").none(), nb::arg("parameters"), nb::arg("counts"), nb::arg("types"), nb::arg("mean_mass"));
     module.def("gravity_in", &gravity_in, nb::arg("parsecs"), nb::arg("solar_masses"), nb::arg("km_per_second"));
 }
 

@@ -9,11 +9,18 @@
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/tuple.h>
 
+#include <array>
+#include <cstddef>
 #include <optional>
 #include <tuple>
 #include <utility>
 
 namespace kith::python {
+
+inline const char* name_of(VolumeKind kind) {
+    constexpr std::array<const char*, 4> names = {"none", "box", "extent", "mixed"}; // in the order of the kinds
+    return names[static_cast<std::size_t>(kind)];
+}
 
 inline LinkingLength length_of(double length, bool is_relative) {
     return is_relative ? LinkingLength::relative(length) : LinkingLength::absolute(length);

@@ -13,7 +13,8 @@ from kith._call import is_snapshot, normalize_arguments, over_ranks, require_row
 from kith._catalog import Catalog
 from kith._device_catalog import DeviceCatalog
 from kith._hints import takes_own_names
-from kith._phase_space import phase_space, warn_of_unequal_masses
+from kith._linked_points import linked
+from kith._phase_space import phase_space
 
 
 @takes_own_names
@@ -21,7 +22,7 @@ from kith._phase_space import phase_space, warn_of_unequal_masses
 def fof(points: AnyArray, linking_length: float | None = None, *, b: float | None = None, psi: float | None = None,
         psi_sigma: float | None = None, box: BoxLike = None, min_members: int | None = None,
         return_catalog: bool = False, velocities: AnyArray | None = None, masses: AnyArray | None = None,
-        types: AnyArray | None = None, engine: str = "auto", device: str | None = None,
+        types: AnyArray | None = None, secondary_types: Any = None, mean_separation: str = "box", engine: str = "auto", device: str | None = None,
         threads: int | None = None, progress: ProgressLike = False, comm: Any = None) -> Any:
     """Labels of friends-of-friends groups, and on request their catalog.
 
@@ -52,7 +53,8 @@ def fof(points: AnyArray, linking_length: float | None = None, *, b: float | Non
         Periods, as for `kith.knn`; 0 is open space, also for a snapshot that has a box.
     min_members : int, optional
         Points of smaller groups are labeled -1, and the catalog leaves these groups out. By default all groups are
-        labeled, and the catalog has those of at least 20 members.
+        labeled, and the catalog has those of at least 20 members. With `secondary_types` it is 20 by default, and counts
+        points of other types.
     return_catalog : bool
         Return the catalog, too. The labels are the same with and without it.
     velocities : array, shape (n, d), optional
@@ -60,7 +62,15 @@ def fof(points: AnyArray, linking_length: float | None = None, *, b: float | Non
     masses : array, shape (n,), optional
         For `psi_sigma`, then in the host's memory, and the catalog; without them every point counts as 1.
     types : whole numbers from 0 to 6, shape (n,), optional
-        For the catalog, which lists the members of a group by type.
+        For the catalog, which lists the members of a group by type, and for `secondary_types`; by default those of the
+        snapshot.
+    secondary_types : sequence of int, optional
+        Points of these types are not linked: each joins the group of its nearest point of another type within the linking
+        length, ties by lowest index, and without one is in no group. On the CPU, within one process, without `psi`.
+    mean_separation : "box" or "cosmology"
+        What `b` multiplies: that of the points in the box, or, of a snapshot that states masses and cosmology, that in the
+        universe, (m/rho)^(1/3), with their mean mass and the mean density of matter; of dark matter alone if the snapshot
+        has gas or stars, but the points are none. The two differ in zoom simulations.
     engine, device, threads, progress, comm
         As for `kith.knn`. The engine "clover" does not find groups. Over processes `b` and `psi_sigma` refer to the
         points of all of them.
@@ -83,9 +93,15 @@ def fof(points: AnyArray, linking_length: float | None = None, *, b: float | Non
         alike.
     TypeError
         If both `linking_length` and `b` are given, or neither and the points are no snapshot; if both `psi` and
-        `psi_sigma` are.
+        `psi_sigma` are; for `secondary_types` without types.
     NotImplementedError
-        For points of other dimensions.
+        For points of other dimensions, and for `secondary_types` with `psi`, on a GPU, of a tree or over processes.
+
+    Warns
+    -----
+    UserWarning
+        If a relative linking length counts points of unequal masses alike, or the mean separation in the box of a snapshot
+        differs by more than 1 % from that in the universe.
 
     Notes
     -----
@@ -126,15 +142,24 @@ def fof(points: AnyArray, linking_length: float | None = None, *, b: float | Non
     masses = None if masses is None else _arrays.as_column(masses, "masses")
     velocities = None if velocities is None else _arrays.as_real(velocities, "velocities")
     types = None if types is None else _arrays.as_integers(types, numpy.uint8, "types")
-    warn_of_unequal_masses(b, masses, types)
+    if comm is not None and mean_separation == "cosmology":
+        raise NotImplementedError("mean_separation='cosmology' and comm are given; give linking_length instead")
+    link = linked(source.shape, linking_length, b, mean_separation, types, secondary_types, snapshot, masses, uniform_mass)
+    if link.is_secondary is not None:
+        _refuse_secondaries(source, psi, psi_sigma, comm)
+        labeled = listed
     peculiar = _frames.peculiar_factor(getattr(snapshot, "header", None)) if own_velocities else 1.0
-    length = _arrays.length(linking_length, b)
+    length = link.length
     velocity_space = phase_space(velocities, unit_of_velocities, psi, psi_sigma, masses, peculiar)
     call = source.call(device, threads, progress, engine, comm=comm)
     if comm is None:
         labels, finish = _arrays.empty_like(source.like, source.shape[:1], numpy.int32)
-        summary = _core.find_groups(call, labels, length, velocity_space)
+        if link.is_secondary is None:
+            summary = _core.find_groups(call, labels, length, velocity_space)
+        else:
+            summary = _core.find_groups_with_secondaries(call, labels, length, link.is_secondary, labeled)
         labels = finish(labels)
+        link.warn_of_other_separation(summary, source.shape)
     else:
         frame = _frames.of_points(snapshot)
         comm.require_same("min_members", None if min_members is None else labeled)
@@ -246,6 +271,13 @@ def drop_small_groups(labels, summary, min_members):
             return labels.at[labels >= groups].set(-1)
         labels[labels >= groups] = -1
     return labels
+
+
+def _refuse_secondaries(source, psi, psi_sigma, comm):
+    for is_given, what in ((comm is not None, "comm"), (psi is not None or psi_sigma is not None, "psi"),
+                           (isinstance(source.core, _core.Tree), "a tree")):
+        if is_given:
+            raise NotImplementedError(f"secondary_types and {what} are given; leave one of them out")
 
 
 def at_least_one(min_members):

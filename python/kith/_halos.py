@@ -16,7 +16,7 @@ from kith._call import is_snapshot, normalize_arguments, over_ranks
 from kith._fof import at_least_one
 from kith._halo_catalog import Halos
 from kith._hints import takes_own_names
-from kith._phase_space import warn_of_unequal_masses
+from kith._linked_points import linked
 
 _KERNELS = ("spline", "plummer")
 
@@ -25,7 +25,8 @@ _KERNELS = ("spline", "plummer")
 @over_ranks
 def halos(points: AnyArray, linking_length: float | None = None, *, b: float | None = None, labels: AnyArray | None = None,
           box: BoxLike = None, velocities: AnyArray | None = None, masses: AnyArray | None = None,
-          types: AnyArray | None = None, internal_energies: AnyArray | None = None, unbind: bool = True,
+          types: AnyArray | None = None, secondary_types: Any = None, mean_separation: str = "box",
+          internal_energies: AnyArray | None = None, unbind: bool = True,
           min_members: int = 20, softening: Any = None,
           overdensities: Any = ("200m", "200c", "500c", "2500c", "vir"), outermost: bool = False, bound_only: bool = False,
           least_radius: float | None = None, G: float | None = None, scale_factor: float | None = None,
@@ -54,6 +55,9 @@ def halos(points: AnyArray, linking_length: float | None = None, *, b: float | N
         By default those of the snapshot; without them every point counts as 1.
     types : whole numbers from 0 to 6, shape (n,), optional
         By default those of the snapshot; without them every point is of type 1.
+    secondary_types, mean_separation
+        Of the groups, as for `kith.fof`: points of secondary types join groups of `min_members` others and more. Not with
+        `labels`.
     internal_energies : array, shape (n,), optional
         Of gas per unit of mass, in units of velocities squared, physical; 0 for other points. They count where members are
         unbound. By default those of the snapshot.
@@ -135,28 +139,31 @@ def halos(points: AnyArray, linking_length: float | None = None, *, b: float | N
     bound_only, min_members = _arrays.flag(bound_only, "bound_only"), at_least_one(min_members)
     if labels is not None and (linking_length is not None or b is not None):
         raise TypeError("labels are given, and a linking length, too; give one of them")
+    if labels is not None and secondary_types is not None:
+        raise TypeError("labels are given, and secondary_types, too, which join groups that are found; give one of them")
     if snapshot is not None and labels is None and linking_length is None:
         b = 0.2 if b is None else b
     kernel, softening = _kernel_and_length(_universe.softening_of(snapshot) if softening is None else softening)
     source, linking_length, softening, least_radius = normalize_arguments(
         points, box, linking_length=linking_length, softening=softening, least_radius=least_radius)
-    length = None if labels is not None else _arrays.length(linking_length, b)
     stated = _universe.stated_by(snapshot)
     particles = _universe.particles_of(source, snapshot, velocities, masses, types, internal_energies, stated)
     universe = _universe.resolve(stated, particles, G, scale_factor, hubble, omega_matter)
     asked = _overdensities(overdensities)
     known = {name: each for name, each in asked.items() if universe.has_density(each[0])}
     _universe.warn_of_what_is_left_out(universe, particles, unbind, asked, known)
-    warn_of_unequal_masses(b, particles.masses, particles.types)
+    link = linked(source.shape, linking_length, b, mean_separation, particles.types, secondary_types, snapshot,
+                  particles.masses, particles.uniform_mass if particles.has_masses else None, labels is not None)
     is_unbound = unbind and particles.velocities is not None and universe.gravity is not None
     softening = None if softening is None else (kernel, _universe.above_zero(softening, "softening"))
     least_radius = None if least_radius is None else _universe.not_negative(least_radius, "least_radius")
     labels = numpy.empty(source.shape[:1], numpy.int32) if labels is None else _labels(labels, source.shape)
-    core = _core.halos(source.call(None, threads, progress), labels, length, particles.velocities,
+    core = _core.halos(source.call(None, threads, progress), labels, link.length, link.is_secondary, particles.velocities,
                        particles.masses, particles.uniform_mass, particles.types, particles.internal_energies,
                        universe.of_core(), softening, list(known.values()), is_unbound, min_members, outermost, bound_only,
                        least_radius)
-    linking_length = None if length is None else core.linking_length
+    link.warn_of_other_separation(core, source.shape)
+    linking_length = None if link.length is None else core.linking_length
     return Halos(core, labels, linking_length, min_members, is_unbound, list(known), universe, particles, snapshot)
 
 

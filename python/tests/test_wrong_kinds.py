@@ -68,6 +68,7 @@ DENSITY = {"eps": [*NUMBERS, None, -1.0, numpy.inf], "min_samples": [*WHOLE, 0],
            "engine": ENGINES, "threads": OPTIONAL_WHOLE, "progress": CALL["progress"]}
 PARTICLES = {"velocities": ["a", 5, STRANGE, POINTS[:5], POINTS[:, 0]], "masses": ["a", 5, STRANGE, POINTS, POINTS[:5, 0]],
              "types": ["a", 5, STRANGE, POINTS[:, 0], POINTS[:5].astype(int)]}
+LINKED = {"secondary_types": [5, "a", STRANGE, ["a"], [9], [0]], "mean_separation": [None, 5, "a", "cosmology", STRANGE]}
 BALL = {"p": [1, "a", STRANGE], "eps": [*NUMBERS, -1]}
 WORKERS = ["a", 2.5, [], STRANGE, 0]
 RADII_OF_SCIPY = ["a", {}, STRANGE, ["a"], numpy.nan]
@@ -85,14 +86,14 @@ FUNCTIONS = {
     "knn": (kith.knn, {"points": POINTS, "k": 2}, {"points": [*ARRAYS, None, [1.0, 2.0]], "box": BOXES, "comm": COMMUNICATORS, **SEARCH, **CALL}),
     "fof": (kith.fof, {"points": POINTS, "linking_length": 0.1, "return_catalog": True},
             {"points": [*ARRAYS, None, [1.0, 2.0]], "box": BOXES, "comm": COMMUNICATORS, "return_catalog": FLAGS, "b": NUMBERS, "psi": NUMBERS,
-             "psi_sigma": NUMBERS, "engine": ENGINES, **LINKING, **PARTICLES, **CALL}),
+             "psi_sigma": NUMBERS, "engine": ENGINES, **LINKING, **LINKED, **PARTICLES, **CALL}),
     "kith.halos": (kith.halos, {"points": POINTS, "linking_length": 0.3, "velocities": POINTS, "min_members": 2, "G": 1.0}, {
         "points": [*ARRAYS, None, [1.0, 2.0], TREE], "box": BOXES, "comm": COMMUNICATORS, "b": NUMBERS,
         "labels": ["a", 5, {}, STRANGE, [[1], [2]], POINTS[:, 0], LABELS[:5], LABELS - 2], "unbind": FLAGS,
         "softening": [*NUMBERS, 0, ("cubic", 1.0), ("spline", "a")], "outermost": FLAGS, "bound_only": FLAGS,
         "overdensities": [5, None, STRANGE, [200], ["200"], "c200", ["0c"]], "least_radius": [*NUMBERS, -1],
         "G": [*NUMBERS, 0], "scale_factor": [*NUMBERS, 0], "hubble": [*NUMBERS, -1], "omega_matter": [*NUMBERS, -1],
-        "internal_energies": PARTICLES["masses"], **PARTICLES, **LINKING, **ALONE}),
+        "internal_energies": PARTICLES["masses"], **PARTICLES, **LINKING, **LINKED, **ALONE}),
     "hierarchy": (kith.hierarchy, IN_PHASE_SPACE, {"points": [*ARRAYS, None, [1.0, 2.0]], "box": BOXES, "comm": COMMUNICATORS, **PHASE_SPACE,
                                                    **ALONE}),
     "Hierarchy.cut": (HIERARCHY.cut, {"linking_length": 0.1}, {**LINKING, "b": NUMBERS, **ALONE}),

@@ -5,6 +5,7 @@
 #include "cli/fof_groups.hpp"
 #include "cli/fof_outputs.hpp"
 #include "cli/fof_report.hpp"
+#include "cli/linked_particles.hpp"
 #include "cli/linking.hpp"
 #include "cli/usage_error.hpp"
 
@@ -37,21 +38,23 @@ void execute(FofArguments& arguments, const Invocation& invocation) {
         run.refuse_over_ranks(arguments.by_spanning_tree ||
                                   (arguments.engine != Engine::automatic && arguments.engine != Engine::tree),
                               "an --engine other than tree");
+        run.refuse_over_ranks(arguments.secondary_types.has_value(), "--secondary-types");
+        run.refuse_over_ranks(arguments.separation_in_universe, "--mean-separation cosmology");
         plan_outputs(run.outputs, arguments);
         refuse_early(arguments, run);
         require_axes_for_gtp(arguments);
         require_types_for_sorting(arguments);
     });
-    run.read({.types = arguments.types, .columns = arguments.columns});
-    if (arguments.min_overdensity) {
-        arguments.linking_length =
-            LinkingLength::overdensity(*arguments.min_overdensity, run.positions().columns, arguments.omega_sim);
-    }
+    run.read({.types = types_to_read(arguments), .columns = arguments.columns});
+    run.is_secondary = secondaries_of(arguments, run.snapshot);
     if (arguments.sample) {
         run.keep_sample(*arguments.sample, static_cast<std::uint64_t>(arguments.seed));
     }
     run.resolve_box(arguments.box);
-    add_mass_warning(run.warnings, arguments.linking_length.is_relative(), run.overview());
+    resolve_linking_length(arguments, run);
+    if (!run.separation && run.is_secondary.empty()) {
+        add_mass_warning(run.warnings, arguments.linking_length.is_relative(), run.overview());
+    }
 
     const Execution execution = run.execution();
     find_groups(arguments, run, execution);
@@ -74,6 +77,7 @@ Command fof_command(const Parser& program) {
     add_linking_options(command, *arguments);
     add_min_members_option(command, arguments->min_members);
     add_types_option(command, arguments->types);
+    add_linked_particles_options(command, *arguments);
     add_columns_option(command, arguments->columns);
     add_box_option(command, arguments->box);
     command.file("--labels", "Also write the group of every row of the file, .npy, int32; -1: none, or not selected",

@@ -20,7 +20,9 @@ void add_sample_options(const Parser& command, FofArguments& arguments) {
     add_value(command, "--seed", "S", "Seed of --sample; 1 by default. The same seed draws the same particles",
               arguments.seed, parse_whole, 0, std::numeric_limits<std::int64_t>::max())
         .needs(sample);
-    command.option("--sorted-snapshot").excludes(sample);
+    for (const char* const other : {"--sorted-snapshot", "--secondary-types", "--mean-separation"}) {
+        command.option(other).excludes(sample);
+    }
 }
 
 void add_linking_options(const Parser& command, FofArguments& arguments) {

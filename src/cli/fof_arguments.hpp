@@ -22,8 +22,10 @@ struct FofArguments : SnapshotArguments {
     LinkingLength linking_length = LinkingLength::relative(0.2);
     std::optional<double> min_overdensity; ///< what the linking length is given by
     double omega_sim = 1;                  ///< to which min_overdensity refers
-    std::optional<VelocityLength> psi;     ///< in peculiar velocities, or in dispersions
-    std::optional<std::int64_t> sample;    ///< particles to take at random
+    bool separation_in_universe = false;   ///< to which a relative linking length refers, not to that in the box
+    std::optional<io::TypeSelection> secondary_types; ///< which are not linked, but join
+    std::optional<VelocityLength> psi;                ///< in peculiar velocities, or in dispersions
+    std::optional<std::int64_t> sample;               ///< particles to take at random
     std::int64_t seed = 1;
     std::int64_t min_members = 20;
     bool rebalance = false;
@@ -34,7 +36,7 @@ struct FofArguments : SnapshotArguments {
 /// The name of that as an engine.
 inline constexpr const char* spanning_tree_engine = "spanning-tree";
 
-/// Add options to a command; the arguments must outlive it. Those of samples come after --sorted-snapshot.
+/// Add options to a command; the arguments must outlive it. Those of samples come last of all of fof.
 void add_linking_options(const Parser& command, FofArguments& arguments);
 void add_sample_options(const Parser& command, FofArguments& arguments);
 

@@ -1,5 +1,6 @@
 #include "cli/fof_groups.hpp"
 
+#include "cli/linked_particles.hpp"
 #include "cli/phase_space.hpp"
 
 #include <kith/kith.hpp>
@@ -23,14 +24,18 @@ SpanningTreeOptions tree_options(const Box& box, const std::optional<PhaseSpace>
 FofResult groups_of(const FofArguments& arguments, FofRun& run, const Execution& execution) {
     const PointsView points = run.points();
     const std::optional<PhaseSpace> phase_space = phase_space_of(arguments.psi, run.snapshot, arguments.snapshot);
+    const LinkingLength length = linking_length_for(arguments, run);
+    const FofOptions options{
+        .box = run.box.box, .engine = arguments.engine, .execution = execution, .phase_space = phase_space};
+    if (!run.is_secondary.empty()) {
+        return fof_with_secondaries(points, run.is_secondary, length, arguments.min_members, options);
+    }
     if (!arguments.by_spanning_tree) {
-        return fof(
-            points, arguments.linking_length,
-            {.box = run.box.box, .engine = arguments.engine, .execution = execution, .phase_space = phase_space});
+        return fof(points, length, options);
     }
     const SpanningTree tree = spanning_tree(points, tree_options(run.box.box, phase_space, arguments, execution));
     run.clock.add(tree.stages);
-    return fof(tree, arguments.linking_length, cpu(execution.threads, execution.progress));
+    return fof(tree, length, cpu(execution.threads, execution.progress));
 }
 
 } // namespace
@@ -56,6 +61,7 @@ void find_groups(const FofArguments& arguments, FofRun& run, const Execution& ex
     run.add_traffic(run.groups.distribution);
     run.box.box = run.groups.box;
     run.clock.add(run.groups.stages);
+    add_separation_warning(arguments, run);
 }
 
 } // namespace kith::cli

@@ -68,8 +68,15 @@ io::Provenance provenance(const FofArguments& arguments, const FofRun& run, cons
                                                   {"min_members", fmt::format("{}", arguments.min_members)}};
     if (arguments.linking_length.is_relative()) {
         parameters["b"] = fmt::format("{}", arguments.linking_length.value());
-        parameters["volume"] = fmt::format("{}", run.groups.volume);
-        parameters["volume_kind"] = name_of(run.groups.volume_kind);
+        if (run.separation) {
+            parameters["mean_separation"] = fmt::format("{}", *run.separation);
+        } else {
+            parameters["volume"] = fmt::format("{}", run.groups.volume);
+            parameters["volume_kind"] = name_of(run.groups.volume_kind);
+        }
+    }
+    if (arguments.secondary_types) {
+        parameters["secondary_types"] = fmt::format("{}", fmt::join(arguments.secondary_types->types, ","));
     }
     if (arguments.min_overdensity) {
         parameters["min_overdensity"] = fmt::format("{}", *arguments.min_overdensity);

@@ -20,8 +20,10 @@ void print_linking(const FofArguments& arguments, const FofRun& run) {
     }
     std::string linking = linking_length_of(run);
     if (arguments.linking_length.is_relative()) {
-        linking += " = " + describe_relative(fmt::format("{}", arguments.linking_length.value()), run.groups.volume,
-                                             run.groups.volume_kind);
+        linking += " = " + (run.separation ? fmt::format("{} of {:.8g}, the mean separation in the universe",
+                                                         arguments.linking_length.value(), *run.separation)
+                                           : describe_relative(fmt::format("{}", arguments.linking_length.value()),
+                                                               run.groups.volume, run.groups.volume_kind));
         linking += arguments.min_overdensity ? fmt::format("; overdensity {}", *arguments.min_overdensity) : "";
         linking += arguments.omega_sim != 1 ? fmt::format(", omega_sim {}", arguments.omega_sim) : "";
     }
@@ -39,7 +41,8 @@ Json json_of(const FofArguments& arguments, const FofRun& run) {
     json["n"] = run.rows_in_all();
     json["linking_length"] = run.groups.linking_length;
     json["b"] = relative ? Json(arguments.linking_length.value()) : Json(nullptr);
-    json["volume"] = relative ? Json(run.groups.volume) : Json(nullptr);
+    json["volume"] = relative && !run.separation ? Json(run.groups.volume) : Json(nullptr);
+    json["mean_separation"] = run.separation ? Json(*run.separation) : Json(nullptr);
     json["volume_kind"] = name_of(run.groups.volume_kind);
     json["min_overdensity"] = arguments.min_overdensity ? Json(*arguments.min_overdensity) : Json(nullptr);
     json["omega_sim"] = arguments.min_overdensity ? Json(arguments.omega_sim) : Json(nullptr);

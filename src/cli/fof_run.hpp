@@ -21,6 +21,8 @@ namespace kith::cli {
 /// One run and what it finds out.
 struct FofRun : SnapshotRun {
     using SnapshotRun::SnapshotRun;
+    std::vector<std::uint8_t> is_secondary; ///< of each particle; empty: all are linked
+    std::optional<double> separation;       ///< mean separation in the universe, if that is the unit of -b
     FofResult groups;
     Catalog catalog;               ///< over ranks the columns alone, of all groups, on rank 0
     bool has_ids = false;          ///< of any particles, on any rank

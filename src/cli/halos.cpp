@@ -6,6 +6,7 @@
 #include "cli/fof_outputs.hpp"
 #include "cli/fof_report.hpp"
 #include "cli/halo_outputs.hpp"
+#include "cli/linked_particles.hpp"
 #include "cli/linking.hpp"
 #include "cli/usage_error.hpp"
 
@@ -122,13 +123,13 @@ void execute(HaloArguments& arguments, const Invocation& invocation) {
     refuse_early(arguments, run);
     require_types_for_sorting(arguments);
     require_three_axes(arguments);
-    run.read({.types = arguments.types, .internal_energies = true, .columns = arguments.columns});
-    if (arguments.min_overdensity) {
-        arguments.linking_length =
-            LinkingLength::overdensity(*arguments.min_overdensity, run.positions().columns, arguments.omega_sim);
-    }
+    run.read({.types = types_to_read(arguments), .internal_energies = true, .columns = arguments.columns});
+    run.is_secondary = secondaries_of(arguments, run.snapshot);
     run.resolve_box(arguments.box);
-    add_mass_warning(run.warnings, arguments.linking_length.is_relative(), run.overview());
+    resolve_linking_length(arguments, run);
+    if (!run.separation && run.is_secondary.empty()) {
+        add_mass_warning(run.warnings, arguments.linking_length.is_relative(), run.overview());
+    }
 
     const Execution execution = run.execution();
     find_groups(arguments, run, execution);
@@ -153,6 +154,7 @@ Command halos_command(const Parser& program) {
     add_gravity_options(command, *arguments);
     add_min_members_option(command, arguments->min_members);
     add_types_option(command, arguments->types);
+    add_linked_particles_options(command, *arguments);
     add_columns_option(command, arguments->columns);
     add_box_option(command, arguments->box);
     command.file("--sorted-snapshot",

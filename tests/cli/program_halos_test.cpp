@@ -218,6 +218,64 @@ TEST_F(ProgramHalos, WithoutVelocitiesHalosAreWholeGroups) {
     EXPECT_NE(refused.err.find("--unbind is 'yes'"), std::string::npos) << refused.err;
 }
 
+// 230 particles of mass 0.5 in a box of 10, where the mean density of matter is 0.3 times 27.754.
+TEST_F(ProgramHalos, TheMeanSeparationIsThatOfTheBoxOrOfTheUniverse) {
+    write_snapshot(1e5);
+    const double in_universe = std::cbrt(0.5 / (0.3 * 3e4 / (8 * std::acos(-1.0) * 43.0091727)));
+    const auto found = [&](const std::string& command) {
+        const Outcome outcome = kith(command + " snap.hdf5 --min-members 10 -o out.hdf5 --json");
+        EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+        return Json::parse(outcome.out);
+    };
+    for (const std::string command : {"fof", "halos"}) {
+        const Json in_box = found(command);
+        EXPECT_NEAR(in_box["linking_length"].get<double>(), 0.2 * box / std::cbrt(230.0), 1e-12);
+        EXPECT_NE(warnings_of(in_box).find("is 4.17 times that"), std::string::npos) << warnings_of(in_box);
+        const Json other = found(command + " -b 0.3 --mean-separation cosmology");
+        EXPECT_NEAR(other["linking_length"].get<double>(), 0.3 * in_universe, 1e-6);
+        EXPECT_NEAR(other["mean_separation"].get<double>(), in_universe, 1e-6);
+        EXPECT_EQ(other["volume"], nullptr);
+        EXPECT_EQ(warnings_of(other).find("times that"), std::string::npos);
+    }
+    write_snapshot(0);
+    const Outcome refused = kith("fof snap.hdf5 --mean-separation cosmology -o out.hdf5");
+    EXPECT_EQ(refused.exit_code, 2);
+    EXPECT_NE(refused.err.find("the file does not state the unit of mass"), std::string::npos) << refused.err;
+}
+
+TEST_F(ProgramHalos, SecondaryTypesJoinGroupsOfOthers) {
+    const std::vector<double> dark{1, 1, 1, 1.1, 1, 1, 1.2, 1, 1, 5, 5, 5};
+    const std::vector<double> gas{1.3, 1, 1, 1.35, 1, 1, 5, 5, 5.1, 5, 5, 5.15, 5, 5, 5.2, 8, 8, 8};
+    Hdf5Maker(directory_ / "snap.hdf5")
+        .group("Header")
+        .attribute<std::int32_t>("Header", "NumPart_ThisFile", {6, 4, 0, 0, 0, 0})
+        .attribute<double>("Header", "MassTable", {0.25, 1, 0, 0, 0, 0})
+        .attribute<double>("Header", "BoxSize", {box})
+        .attribute<double>("Header", "Time", {1})
+        .group("PartType0")
+        .dataset("PartType0/Coordinates", gas, 3)
+        .group("PartType1")
+        .dataset("PartType1/Coordinates", dark, 3);
+    for (const std::string command : {"fof", "halos"}) {
+        const std::string run =
+            command + " snap.hdf5 --secondary-types 0 --linking-length 0.1001 --min-members 2 -o out.hdf5 --json";
+        const Outcome outcome = kith(run);
+        ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+        const Hdf5Checker file(directory_ / "out.hdf5");
+        EXPECT_EQ(file.dataset<std::int32_t>("Group/GroupLen"), std::vector<std::int32_t>{4}); // 1.35 is too far
+        EXPECT_EQ(file.dataset<double>("Group/GroupMass"), std::vector<double>{3.25});
+    }
+    const auto refused = [&](const std::string& options) {
+        const Outcome outcome = kith("fof snap.hdf5 -o out.hdf5 --linking-length 0.1 " + options);
+        EXPECT_EQ(outcome.exit_code, 2);
+        return outcome.err;
+    };
+    EXPECT_NE(refused("--secondary-types 0,1").find("lists type 1, which --types links by default"), std::string::npos);
+    EXPECT_NE(refused("--secondary-types all").find("takes numbers of types"), std::string::npos);
+    EXPECT_NE(refused("--secondary-types 0 --types all").find("links all types alike"), std::string::npos);
+    EXPECT_NE(refused("--secondary-types 0 --engine spanning-tree").find("but spanning-tree"), std::string::npos);
+}
+
 TEST_F(ProgramHalos, OptionsAreReadAndRefused) {
     write_snapshot(1e5);
     const Json json = halos("--overdensities 178c,vir --softening 0.002,plummer --outermost");
