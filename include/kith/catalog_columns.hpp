@@ -38,6 +38,7 @@ enum class ColumnKind : std::uint8_t {
     velocity,
     catalog_velocity,  ///< a times the peculiar velocity, as Gadget's catalogs store it
     peculiar_velocity, ///< without any power of a
+    angular_momentum,  ///< per mass: of physical lengths and peculiar velocities
 };
 
 /// Type of the numbers in files.
@@ -53,8 +54,9 @@ enum class ColumnType : std::uint8_t {
 
 enum class ColumnPresence : std::uint8_t {
     always,
-    with_velocities,        ///< if the input has velocities
-    with_gravity,           ///< if G is known
+    with_velocities, ///< if the input has velocities
+    with_gravity,    ///< if G is known
+    with_velocities_and_gravity,
     with_ids,               ///< if the input has ids
     not_in_tables,          ///< in HDF5 only
     beside_sorted_snapshot, ///< in HDF5 only, with io::CatalogFileOptions::sorted_snapshot
@@ -99,8 +101,9 @@ struct Column {
     /// Numbers in the member.
     [[nodiscard]] constexpr std::int64_t size(std::int64_t rows, int dimension, bool has_velocities,
                                               std::int64_t overdensities = 0) const noexcept {
-        return presence == ColumnPresence::with_velocities && !has_velocities ? 0
-                                                                              : rows * width(dimension, overdensities);
+        const bool needs_velocities =
+            presence == ColumnPresence::with_velocities || presence == ColumnPresence::with_velocities_and_gravity;
+        return needs_velocities && !has_velocities ? 0 : rows * width(dimension, overdensities);
     }
 };
 using CatalogColumn = Column<CatalogField>;
@@ -191,6 +194,17 @@ consteval auto make_halo_columns() {
          "distance of the center of mass from the center"},
         {"SubhaloVel", "velocity", &H::velocity, vector, peculiar_velocity, as_velocities, with_velocities,
          "mean peculiar velocity of the bound members by mass"},
+        {"SubhaloVelDisp", "velocity_dispersion", &H::velocity_dispersion, scalar, peculiar_velocity, as_velocities,
+         with_velocities,
+         "of the bound members along an axis, sqrt(sum m u^2/(3 M)), u from their mean velocity with the Hubble flow"},
+        {"SubhaloSpin", "spin", &H::spin, vector, angular_momentum, as_velocities, with_velocities,
+         "angular momentum of the bound members over their mass, about their center of mass, with the Hubble flow"},
+        {"SubhaloSpinBullock", "bullock_spin", &H::bullock_spin, scalar, ratio, as_positions,
+         with_velocities_and_gravity,
+         "J/(sqrt(2) M V R), R and V those of a virialized sphere of the bound mass M; NaN without its density"},
+        {"SubhaloSpinPeebles", "peebles_spin", &H::peebles_spin, scalar, ratio, as_positions,
+         with_velocities_and_gravity,
+         "J |E|^(1/2)/(G M^(5/2)), E the kinetic and potential energy of the bound members"},
         {"SubhaloMass", "mass", &H::mass, scalar, mass, float64, always, "sum of the bound members' masses"},
         {"SubhaloGroupMass", "group_mass", &H::group_mass, scalar, mass, float64, always,
          "sum of the masses of all members of the group"},
@@ -198,6 +212,13 @@ consteval auto make_halo_columns() {
          "part of the group's mass that is not bound"},
         {"SubhaloHalfmassRad", "half_mass_radius", &H::half_mass_radius, scalar, length, as_positions, always,
          "radius about the center that holds half of the bound members' mass"},
+        {"SubhaloBToA", "b_to_a", &H::b_to_a, scalar, ratio, as_positions, always,
+         "axis ratio of the ellipsoid of bound members with the volume of the half-mass sphere; NaN if fewer than 20 "
+         "are in it"},
+        {"SubhaloCToA", "c_to_a", &H::c_to_a, scalar, ratio, as_positions, always,
+         "the same of the shortest axis to the longest"},
+        {"SubhaloMajorAxis", "major_axis", &H::major_axis, vector, ratio, as_positions, always,
+         "direction of the longest axis, of length 1"},
         {"SubhaloVmax", "max_velocity", &H::max_velocity, scalar, peculiar_velocity, as_positions, with_gravity,
          "largest circular velocity, sqrt(G M(r)/(a r)), about the center"},
         {"SubhaloVmaxRad", "max_velocity_radius", &H::max_velocity_radius, scalar, length, as_positions, always,
@@ -210,6 +231,10 @@ consteval auto make_halo_columns() {
          "mass of the sphere of a mean density, about the center"},
         {"Group_R_", "sphere_radius", &H::sphere_radius, by_overdensity, length, as_positions, always,
          "radius of the sphere of a mean density, about the center"},
+        {"Group_C_", "sphere_concentration", &H::sphere_concentration, by_overdensity, ratio, as_positions, always,
+         "concentration of an NFW profile with the mean distance of the mass in the sphere"},
+        {"Group_CVmax_", "peak_concentration", &H::peak_concentration, by_overdensity, ratio, as_positions, always,
+         "concentration of an NFW profile with the largest circular velocity, over that of the sphere"},
     });
 }
 

@@ -2,8 +2,8 @@
 //
 // A group's members are unbound as SUBFIND does it (Springel, White, Tormen, Kauffmann 2001, MNRAS 328, 726), in the
 // gravity of the group alone; what is left is a halo, about its member of lowest potential. Spherical overdensities
-// follow SOAP. docs/semantics.md, "Bound halos", has every definition. No number depends on threads. Cost: O(N log N);
-// memory: a tree of all particles, and 12 bytes per member.
+// follow SOAP. docs/semantics.md, "Bound halos", has every definition. No number depends on threads; what is undefined
+// is NaN. Cost: O(N log N); memory: a tree of all particles, and 12 bytes per member.
 #pragma once
 
 #include <kith/catalog.hpp>
@@ -75,15 +75,27 @@ struct Halos : HaloSummary {
     std::vector<double> center;              ///< its position, inside the box: halos x 3
     std::vector<double> center_of_mass;      ///< of the bound members, inside the box: halos x 3
     std::vector<double> center_offset;       ///< distance between the two
-    std::vector<double> velocity;         ///< mean peculiar one of the bound members by mass: halos x 3; empty without
-    std::vector<double> mass;             ///< of the bound members
-    std::vector<double> group_mass;       ///< of all members of the group
-    std::vector<double> unbound_fraction; ///< of the group's mass; 0 if that is 0
-    std::vector<double> half_mass_radius; ///< of the bound members
-    std::vector<double> sphere_radius;    ///< halos x overdensities; 0 if no sphere has the density
-    std::vector<double> sphere_mass;      ///< halos x overdensities
-    std::vector<double> max_velocity;     ///< largest circular velocity, physical: sqrt(G M/(a r))
+    std::vector<double> mass;                ///< of the bound members
+    std::vector<double> group_mass;          ///< of all members of the group
+    std::vector<double> unbound_fraction;    ///< of the group's mass; 0 if that is 0
+    std::vector<double> half_mass_radius;    ///< of the bound members
+    std::vector<double> b_to_a;              ///< axis ratios of the bound members; NaN: fewer than 20 are within
+    std::vector<double> c_to_a;
+    std::vector<double> major_axis;           ///< direction of their longest axis: halos x 3
+    std::vector<double> sphere_radius;        ///< halos x overdensities; 0 if no sphere has the density
+    std::vector<double> sphere_mass;          ///< halos x overdensities
+    std::vector<double> sphere_concentration; ///< halos x overdensities, by the mean distance; NaN unless 1 to 1000
+    std::vector<double> peak_concentration;   ///< halos x overdensities, by the largest circular velocity
+    std::vector<double> max_velocity;         ///< largest circular velocity, physical: sqrt(G M/(a r))
     std::vector<double> max_velocity_radius;
+
+    /// Of the bound members about their center of mass; these five are empty if there are no velocities.
+    std::vector<double> velocity;            ///< mean by mass: halos x 3
+    std::vector<double> velocity_dispersion; ///< along an axis, with the Hubble flow
+    std::vector<double> spin;                ///< angular momentum per mass, physical, with the Hubble flow: halos x 3
+    std::vector<double> bullock_spin;        ///< spin parameter at the virial radius; NaN if that is not known
+    std::vector<double> peebles_spin;        ///< spin parameter by the energy
+
     std::vector<std::uint8_t> is_wide;   ///< 1 if bound members or spheres reach over more than half a period
     std::vector<std::uint8_t> is_bridge; ///< 1 if the bound members have less than half of the group's mass
 };

@@ -14,16 +14,24 @@
 
 namespace kith::python {
 
-/// The table of the members of Catalog or Halos: name, shape, type, kind, what it needs ("velocities", "gravity" or
-/// nothing), description.
+/// The table of the members of Catalog or Halos: name, shape, type, kind, what it needs ("velocities", "gravity", "both"
+/// or nothing), description.
 template <class Record>
 nb::list table_of_columns() {
     static_assert(max_types == 7);
     constexpr bool is_of_halos = std::is_same_v<Record, Halos>;
     constexpr std::array shapes = is_of_halos ? std::array{"(h,)", "(h, 3)", "(h, 7)", "(h, spheres)"}
                                               : std::array{"(g,)", "(g, d)", "(g, 7)", ""};
-    constexpr std::array kinds = {
-        "count", "index", "flag", "ratio", "mass", "length", "velocity", "catalog_velocity", "peculiar_velocity"};
+    constexpr std::array kinds = {"count",
+                                  "index",
+                                  "flag",
+                                  "ratio",
+                                  "mass",
+                                  "length",
+                                  "velocity",
+                                  "catalog_velocity",
+                                  "peculiar_velocity",
+                                  "angular_momentum"};
     nb::list rows;
     const Record none;
     for_each_field(none, [&]<class T>(const auto& column, const std::vector<T>&) {
@@ -31,9 +39,10 @@ nb::list table_of_columns() {
                            : sizeof(T) == 1          ? "uint8"
                            : sizeof(T) == 4          ? "int32"
                                                      : "int64";
-        const char* needs = column.presence == ColumnPresence::with_velocities ? "velocities"
-                            : column.presence == ColumnPresence::with_gravity  ? "gravity"
-                                                                               : "";
+        const char* needs = column.presence == ColumnPresence::with_velocities               ? "velocities"
+                            : column.presence == ColumnPresence::with_gravity                ? "gravity"
+                            : column.presence == ColumnPresence::with_velocities_and_gravity ? "both"
+                                                                                             : "";
         rows.append(nb::make_tuple(column.field.data(), shapes[static_cast<std::size_t>(column.shape)], type,
                                    kinds[static_cast<std::size_t>(column.kind)], needs, column.description.data()));
     });

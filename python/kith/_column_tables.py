@@ -13,7 +13,7 @@ class Column(NamedTuple):
     shape: str
     dtype: str
     kind: str
-    needs: str  # "velocities", "gravity", or nothing
+    needs: str  # "velocities", "gravity", "both", or nothing
     description: str
 
     @property
@@ -22,12 +22,13 @@ class Column(NamedTuple):
 
     @property
     def measures(self):
-        """What has its unit: "length", "mass" or "velocity"; None if there is none."""
+        """What has its unit: "length", "mass", "velocity" or "momentum"; None if there is none."""
         kind = self.kind.split("_")[-1]
-        return kind if kind in ("length", "mass", "velocity") else None
+        return kind if kind in ("length", "mass", "velocity", "momentum") else None
 
 
-_NEEDED = {"velocities": "; only if there are velocities", "gravity": "; only if G is known"}
+_NEEDED = {"velocities": "; only if there are velocities", "gravity": "; only if G is known",
+           "both": "; only if there are velocities and G is known"}
 
 
 def described(column, description):

@@ -121,6 +121,9 @@ def physical_unit(frame, kind, h, a_power=None):
     frame's or the one given, has to be applied to them first."""
     if kind == "peculiar_velocity":
         kind, a_power = "velocity", 0
+    if kind == "angular_momentum":
+        length, velocity = (physical_unit(frame, of, h, 0) for of in ("length", "velocity"))
+        return None if length is None or velocity is None else length * velocity
     if frame is None or kind not in _CGS:
         return None
     own_power, h_power, to_cgs = frame[kind]

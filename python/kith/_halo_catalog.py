@@ -18,7 +18,9 @@ from kith._column_tables import Column
 from kith._snapshot import Snapshot
 
 _COLUMNS = {row[0]: Column(*row) for row in _core.halo_columns}
-_SPHERES = {"m": _COLUMNS.pop("sphere_mass"), "r": _COLUMNS.pop("sphere_radius")}  # by the letter before an overdensity
+_SPHERES = {"m": _COLUMNS.pop("sphere_mass"), "r": _COLUMNS.pop("sphere_radius"),  # by what is before an overdensity
+            "c": _COLUMNS.pop("sphere_concentration"), "cv": _COLUMNS.pop("peak_concentration")}
+_OF_SPHERE = re.compile(r"(cv|[mrc])(vir|[0-9.e+]+[cm])")
 
 
 class Halos:
@@ -36,6 +38,9 @@ class Halos:
     COLUMNS
     m200c, r200c, ... : float64, shape (h,)
         Mass and radius of the sphere with that mean density, for each overdensity asked for; 0 if no sphere has it.
+    c200c, cv200c, ... : float64, shape (h,)
+        Concentration of that sphere, were it one of Navarro, Frenk and White: by the mean distance of the mass in it, and
+        by the largest circular velocity; NaN if it has none from 1 to 1000.
     labels : int32, shape (n,), or None
         The group of each point. None from a file, as are `members` and `energies`.
     members : int32, or None
@@ -86,7 +91,10 @@ class Halos:
 
     def __init__(self, core, labels, linking_length, min_members, unbind, spheres, universe, particles, snapshot):
         units, has_velocities = particles.units, particles.velocities is not None
+        if None not in (units["length"], units["velocity"]):
+            units = units | {"momentum": units["length"] * units["velocity"]}
         known = {"": True, "velocities": has_velocities, "gravity": universe.gravity is not None}
+        known["both"] = all(known.values())
         numbers = {name: getattr(core, name) for name, column in _COLUMNS.items() if known[column.needs]}
         for place, name in enumerate(spheres):
             numbers |= {letter + name: getattr(core, column.name)[:, place] for letter, column in _SPHERES.items()}
@@ -125,7 +133,9 @@ class Halos:
         # A file without halos has no columns of them; those of no rows stand for them.
         numbers = {name: getattr(core.halos, name) for name in _COLUMNS if name in core.halo_units or len(group) == 0}
         for place, name in enumerate(core.halos.overdensities):
-            numbers |= {letter + name: getattr(core.halos, column.name)[:, place] for letter, column in _SPHERES.items()}
+            spheres = {letter + name: getattr(core.halos, column.name) for letter, column in _SPHERES.items()}
+            rows = len(spheres["m" + name])
+            numbers |= {each: values[:, place] for each, values in spheres.items() if len(values) == rows}
         self._set_columns(numbers)
         self.units = {name: core.halo_units.get(name) or f"code {_column(name).measures}" for name in numbers
                       if _column(name).measures is not None}
@@ -171,7 +181,7 @@ class Halos:
 
     def __getattr__(self, name: str) -> numpy.ndarray:
         columns = self.__dict__.get("columns", ())
-        if name in _COLUMNS or re.fullmatch(r"[mr](vir|[0-9.]+[cm])", name):
+        if name in _COLUMNS or _OF_SPHERE.fullmatch(name):
             raise AttributeError(f"there is no column {name!r}; there are {', '.join(columns)}", name=name, obj=self)
         raise AttributeError(f"'Halos' object has no attribute {name!r}", name=name, obj=self)
 
@@ -306,7 +316,7 @@ def _number(text):
 
 def _column(name):
     """The row of the table that a column is of."""
-    return _COLUMNS[name] if name in _COLUMNS else _SPHERES[name[0]]
+    return _COLUMNS[name] if name in _COLUMNS else _SPHERES[_OF_SPHERE.fullmatch(name)[1]]
 
 
 if Halos.__doc__ is not None:  # as it is under python -OO

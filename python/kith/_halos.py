@@ -121,14 +121,14 @@ def halos(points: AnyArray, linking_length: float | None = None, *, b: float | N
     --------
     >>> import kith
     >>> mock = kith.datasets.halo(2000, seed=1)
-    >>> halos = kith.halos(mock)
+    >>> halos = kith.halos(mock, mean_separation="cosmology")
     >>> halos
-    <kith.Halos of 1 halo of 20 and more bound members, the largest of 1999>
+    <kith.Halos of 1 halo of 20 and more bound members, the largest of 1925>
     >>> mass, radius = mock.spherical_mass(0, 200, "critical")
     >>> bool(abs(halos.m200c[0] / mass - 1) < 0.02)
     True
     >>> [name for name in halos.columns if "200c" in name]
-    ['m200c', 'r200c']
+    ['m200c', 'r200c', 'c200c', 'cv200c']
     """
     if comm is not None:
         raise NotImplementedError("comm is given, but halos are found within one process; leave it out")

@@ -112,10 +112,9 @@ void find(detail::Context& context, std::span<const std::int32_t> labels, const 
 
     const detail::PlaneTree<T> tree = detail::build_plane_tree<T>(context, normalized, {});
     context.stage("spheres", [&] {
-        halos::describe_halos<T>(
-            context,
-            {&tree, particles.positions, columns.velocities, particles.masses, particles.uniform_mass, columns.types},
-            groups, bound, found);
+        halos::describe_halos<T>(context,
+                                 {&tree, particles.positions, particles.masses, particles.uniform_mass, columns.types},
+                                 groups, bound, found);
     });
     found.members = std::move(bound.rows);
     found.energies = std::move(bound.energies);

@@ -42,6 +42,8 @@ std::string_view presence_text(ColumnPresence presence) {
         return " (with velocities)";
     case ColumnPresence::with_gravity:
         return " (if G is known)";
+    case ColumnPresence::with_velocities_and_gravity:
+        return " (with velocities, if G is known)";
     case ColumnPresence::with_ids:
         return " (with ids)";
     case ColumnPresence::beside_sorted_snapshot:

@@ -2,9 +2,11 @@
 
 #include <kith/catalog_columns.hpp>
 
+#include "halos/concentration.hpp"
 #include "halos/distance_sort.hpp"
 #include "halos/mass_bound.hpp"
 #include "halos/mass_profile.hpp"
+#include "halos/shape.hpp"
 #include "halos/shell_search.hpp"
 #include "halos/terms.hpp"
 #include "points/coordinates.hpp"
@@ -80,12 +82,11 @@ public:
         halos.group_mass[halo] = group_mass;
         halos.unbound_fraction[halo] = group_mass > 0 ? (group_mass - extent.mass) / group_mass : 0;
         halos.is_bridge[halo] = extent.mass < group_mass / 2 ? 1 : 0;
-        halos.half_mass_radius[halo] =
-            as_given(half_mass_radius({scratch.radii.data(), bound.size()}, {scratch.masses.data(), bound.size()}));
+        const double half_mass =
+            half_mass_radius({scratch.radii.data(), bound.size()}, {scratch.masses.data(), bound.size()});
+        halos.half_mass_radius[halo] = as_given(half_mass);
         write_centers(extent, halo, halos);
-        if (particles_.velocities) {
-            write_velocity(bound, extent, halo, halos, scratch);
-        }
+        write_shape(shape_of(scratch.offsets, scratch.weights, half_mass), halo, halos);
 
         MassProfile profile({ball_masses_, options_.outermost, least_radius_, peak_ball_mass_, extent.farthest});
         if (options_.bound_only) {
@@ -102,8 +103,8 @@ public:
 private:
     /// Memory of one thread.
     struct Scratch {
-        std::array<std::vector<double>, 3> positions; ///< of the bound members
-        std::vector<double> squares;                  ///< of their distances from the center
+        std::array<std::vector<double>, 3> offsets; ///< of the bound members from the center
+        std::vector<double> squares;                ///< of their distances from it
         std::vector<double> weights;
         ScratchArray<double> radii; ///< by distance
         ScratchArray<double> masses;
@@ -142,17 +143,17 @@ private:
         return side;
     }
 
-    /// Positions and masses of rows that are anywhere.
+    /// Positions, not yet offsets, and masses of rows that are anywhere.
     void read_rows(std::span<const std::int32_t> rows, Scratch& scratch) const {
         constexpr std::size_t ahead = 16;
         scratch.weights.resize(rows.size());
-        for (std::vector<double>& axis : scratch.positions) {
+        for (std::vector<double>& axis : scratch.offsets) {
             axis.resize(rows.size());
         }
         for (std::size_t i = 0; i < rows.size(); ++i) {
             __builtin_prefetch(positions_.axes[0] + rows[std::min(i + ahead, rows.size() - 1)] * positions_.stride);
             for (std::size_t axis = 0; axis < 3; ++axis) {
-                scratch.positions[axis][i] = coordinate(rows[i], static_cast<int>(axis));
+                scratch.offsets[axis][i] = coordinate(rows[i], static_cast<int>(axis));
             }
             scratch.weights[i] = mass(rows[i]);
         }
@@ -178,8 +179,9 @@ private:
             double least = 0;
             double most = 0;
             for (std::size_t i = 0; i < rows.size(); ++i) {
-                const double x = scratch.positions[axis][i];
+                const double x = scratch.offsets[axis][i];
                 const double offset = nearest_offset(x, center, period(a));
+                scratch.offsets[axis][i] = offset;
                 double t = std::abs(x - center); // as shells measure it
                 t = std::min(t, period(a) - t);
                 scratch.squares[i] = axis == 0 ? t * t : std::fma(t, t, scratch.squares[i]);
@@ -215,19 +217,10 @@ private:
         halos.center_offset[halo] = as_given(std::sqrt(square));
     }
 
-    /// The mean; weights are those that load_bound() left.
-    void write_velocity(std::span<const std::int32_t> rows, const Extent& extent, std::int64_t halo, Halos& halos,
-                        Scratch& scratch) const {
-        const double weight = extent.mass > 0 ? extent.mass : static_cast<double>(rows.size());
-        std::vector<double>& speeds = scratch.squares;
-        for (int axis = 0; axis < 3; ++axis) {
-            particles_.velocities->read(rows, axis, speeds.data());
-            double sum = 0;
-            for (std::size_t i = 0; i < rows.size(); ++i) {
-                sum += (extent.mass > 0 ? scratch.weights[i] : 1) * speeds[i];
-            }
-            halos.velocity[3 * halo + axis] = sum / weight * particles_.velocities->unit();
-        }
+    static void write_shape(const Shape& shape, std::int64_t halo, Halos& halos) {
+        halos.b_to_a[halo] = shape.b_to_a;
+        halos.c_to_a[halo] = shape.c_to_a;
+        std::copy_n(shape.major_axis.begin(), 3, halos.major_axis.begin() + 3 * halo);
     }
 
     /// Hands shells to the profile until it is complete.
@@ -281,18 +274,24 @@ private:
 
     void write_spheres(const Extent& extent, const MassProfile& profile, std::int64_t halo, Halos& halos) const {
         bool is_wide = extent.is_wide;
+        const VelocityPeak peak = profile.peak();
         const std::int64_t width = std::ssize(options_.overdensities);
         for (std::size_t i = 0; i < columns_.size(); ++i) {
             const Sphere sphere = profile.sphere(i);
             const std::int64_t at = halo * width + static_cast<std::int64_t>(columns_[i]);
             halos.sphere_radius[at] = as_given(sphere.radius);
             halos.sphere_mass[at] = sphere.mass;
+            halos.sphere_concentration[at] =
+                concentration_of_mean_radius(sphere.moment / (sphere.mass * sphere.radius));
+            if (peak.radius <= sphere.radius) {
+                halos.peak_concentration[at] =
+                    concentration_of_peak(peak.squared_velocity * sphere.radius / sphere.mass);
+            }
             for (int axis = 0; axis < 3; ++axis) {
                 is_wide = is_wide || 2 * sphere.radius > period(axis);
             }
         }
         halos.is_wide[halo] = is_wide ? 1 : 0;
-        const VelocityPeak peak = profile.peak();
         const Universe& universe = options_.universe;
         halos.max_velocity[halo] =
             std::sqrt(universe.gravity / universe.scale_factor * std::ldexp(peak.squared_velocity, frame_.exponent));
@@ -329,7 +328,7 @@ static_assert(sizeof(Halos) == sizeof(WithoutColumns) + fields * sizeof(std::vec
               "a member of Halos has no row in halo_columns, or a row no member");
 
 /// Rows for the groups that have bound members.
-void make_rows(const GroupMembers& groups, const BoundMembers& bound, bool has_velocities, Halos& halos) {
+void make_rows(const GroupMembers& groups, const BoundMembers& bound, Halos& halos) {
     halos.first_of_group.assign(static_cast<std::size_t>(groups.groups()), -1);
     for (std::int64_t group = 0; group < groups.groups(); ++group) {
         if (bound.count[group] > 0) {
@@ -343,8 +342,24 @@ void make_rows(const GroupMembers& groups, const BoundMembers& bound, bool has_v
     halos.parent.assign(static_cast<std::size_t>(halos.halos), -1);
     for_each_field(halos, [&](const HaloColumn& column, auto& values) {
         const std::int64_t spheres = std::ssize(halos.options.overdensities);
-        values.resize(static_cast<std::size_t>(column.size(halos.halos, 3, has_velocities, spheres)));
+        values.resize(static_cast<std::size_t>(column.size(halos.halos, 3, !bound.motions.empty(), spheres)));
     });
+    for (auto* const column : {&halos.sphere_concentration, &halos.peak_concentration}) {
+        std::fill(column->begin(), column->end(), std::numeric_limits<double>::quiet_NaN()); // without that density
+    }
+}
+
+/// The columns of how bound members move; their masses are those of the halos.
+void write_motions(const BoundMembers& bound, Halos& halos) {
+    const Universe& universe = halos.options.universe;
+    for (std::int64_t halo = 0; !bound.motions.empty() && halo < halos.halos; ++halo) {
+        const Motion& motion = bound.motions[halos.group[halo]];
+        std::copy_n(motion.velocity.begin(), 3, halos.velocity.begin() + 3 * halo);
+        std::copy_n(motion.spin.begin(), 3, halos.spin.begin() + 3 * halo);
+        halos.velocity_dispersion[halo] = motion.dispersion;
+        halos.bullock_spin[halo] = bullock_parameter(motion, halos.mass[halo], universe);
+        halos.peebles_spin[halo] = peebles_parameter(motion, halos.mass[halo], universe);
+    }
 }
 
 } // namespace
@@ -352,7 +367,7 @@ void make_rows(const GroupMembers& groups, const BoundMembers& bound, bool has_v
 template <Coordinate T>
 void describe_halos(Context& context, const ParticleTree<T>& particles, const GroupMembers& groups,
                     const BoundMembers& bound, Halos& halos) {
-    make_rows(groups, bound, particles.velocities.has_value(), halos);
+    make_rows(groups, bound, halos);
     HaloDescriber<T> describer(context, particles, halos.options);
     context.expect(halos.halos);
     parallel_in_turn(halos.halos, [&](std::int64_t halo) {
@@ -364,6 +379,7 @@ void describe_halos(Context& context, const ParticleTree<T>& particles, const Gr
             halo, halos);
         context.done(1);
     });
+    write_motions(bound, halos);
 }
 
 template void describe_halos(Context&, const ParticleTree<float>&, const GroupMembers&, const BoundMembers&, Halos&);

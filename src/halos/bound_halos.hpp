@@ -13,7 +13,6 @@
 
 #include <kith/halos.hpp>
 
-#include "halos/columns.hpp"
 #include "halos/potential.hpp"
 #include "halos/unbind.hpp"
 #include "support/context.hpp"
@@ -30,7 +29,6 @@ template <Coordinate T>
 struct ParticleTree {
     const PlaneTree<T>* tree;
     PointsView positions; ///< of the tree's type
-    std::optional<VectorColumn> velocities = {};
     std::optional<ScalarsView> masses = {};
     double uniform_mass = 1;
     std::span<const std::uint8_t> types = {}; ///< empty: all are type 1

@@ -16,21 +16,22 @@ double cube(double x) {
 
 /// Where a ball has the mass that grows on a line between two distances, of which only the outer one is below: by
 /// Newton's steps from the outer one. The difference is convex, so they descend to the root.
-Sphere crossing(double ball_mass, double inner, double inner_mass, double outer, double outer_mass) {
-    if (outer_mass == 0) { // a threefold root, at the center
+Sphere crossing(double ball_mass, const Sphere& inner, const Sphere& outer) {
+    if (outer.mass == 0) { // a threefold root, at the center
         return {};
     }
-    const double slope = (outer_mass - inner_mass) / (outer - inner);
-    double radius = outer;
+    const double slope = (outer.mass - inner.mass) / (outer.radius - inner.radius);
+    double radius = outer.radius;
     for (;;) {
-        const double above = ball_mass * cube(radius) - (inner_mass + slope * (radius - inner));
-        const double next = std::max(radius - above / (3 * ball_mass * radius * radius - slope), inner);
+        const double above = ball_mass * cube(radius) - (inner.mass + slope * (radius - inner.radius));
+        const double next = std::max(radius - above / (3 * ball_mass * radius * radius - slope), inner.radius);
         if (!(above > 0 && next < radius)) {
             break;
         }
         radius = next;
     }
-    return {radius, ball_mass * cube(radius)};
+    const double mass = ball_mass * cube(radius);
+    return {radius, mass, inner.moment + (mass - inner.mass) * (inner.radius + radius) / 2};
 }
 
 } // namespace
@@ -49,7 +50,7 @@ void MassProfile::finish_alone() {
     finish();
     const auto cross = [&](Crossing& crossing) {
         const double radius = root_of(last_.mass / crossing.ball_mass, 3);
-        crossing.sphere = {radius, crossing.ball_mass * cube(radius)};
+        crossing.sphere = {radius, crossing.ball_mass * cube(radius), last_.moment};
         crossing.is_below = true;
     };
     if (!request_.outermost) {
@@ -75,9 +76,7 @@ void MassProfile::look_at_last() {
 }
 
 void MassProfile::look_for_crossings(double cubed_radius) {
-    const auto cross = [&](Crossing& found) {
-        found.sphere = crossing(found.ball_mass, before_.radius, before_.mass, last_.radius, last_.mass);
-    };
+    const auto cross = [&](Crossing& found) { found.sphere = crossing(found.ball_mass, before_, last_); };
     if (!request_.outermost) {
         while (crossed_ < by_density_.size()) {
             Crossing& next = crossings_[by_density_[crossed_]];

@@ -2,7 +2,7 @@
 //
 // M(r) is known at the distances of particles, and linear between two of them (docs/semantics.md, "Bound halos"). The
 // profile is handed the particles by distance, shell after shell, and looks at every distance once, when all of its
-// particles have come; so it can say when no further shell is needed. Masses are added in that order, in float64.
+// particles have come; so it can say when no further shell is needed. Sums are in that order, in float64.
 // Source: the definitions of SOAP. Cost: two comparisons and two divisions for each particle.
 #pragma once
 
@@ -15,6 +15,7 @@ namespace kith::detail::halos {
 struct Sphere {
     double radius = 0; ///< 0 if no sphere has the density
     double mass = 0;
+    double moment = 0; ///< sum of mass times distance
 };
 
 struct VelocityPeak {
@@ -44,6 +45,7 @@ public:
             is_new_ = true;
         }
         last_.mass += mass;
+        last_.moment += mass * radius;
     }
     /// All particles nearer than that have been added.
     void reach(double radius) {
@@ -70,11 +72,6 @@ public:
     [[nodiscard]] VelocityPeak peak() const noexcept { return has_peak_ended_ ? peak_ : peak_within_; }
 
 private:
-    /// A distance and the mass within.
-    struct Entry {
-        double radius = 0;
-        double mass = 0;
-    };
     struct Crossing {
         double ball_mass;
         bool is_below = false; ///< at the last distance that was looked at; of outermost crossings
@@ -89,8 +86,8 @@ private:
     std::vector<Crossing> crossings_;
     std::vector<std::size_t> by_density_; ///< the densest first: it is crossed first
     std::size_t crossed_ = 0;             ///< of these, if first crossings are sought
-    Entry before_;                        ///< the distance before the last
-    Entry last_;
+    Sphere before_;                       ///< up to the distance before the last
+    Sphere last_;
     bool is_new_ = true; ///< the last distance has not been looked at
     double reached_ = 0;
     VelocityPeak peak_;

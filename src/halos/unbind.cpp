@@ -16,9 +16,6 @@ namespace {
 constexpr std::size_t most_subtracted = 512;
 constexpr double least_left = 0.8;
 
-/// Three components of each member.
-using Vectors = std::array<std::vector<double>, 3>;
-
 /// One group while its members leave.
 class Unbinding {
 public:
@@ -30,7 +27,10 @@ public:
         for (std::size_t i = 0; columns.internal_energies && i < rows.size(); ++i) {
             internal_energies_[i] = (*columns.internal_energies)[rows[i]];
         }
-        for (std::size_t axis = 0; axis < 3; ++axis) {
+        for (std::size_t i = 0; columns.masses && i < rows.size(); ++i) {
+            masses_[i] = (*columns.masses)[rows[i]];
+        }
+        for (std::size_t axis = 0; columns.velocities && axis < 3; ++axis) {
             std::vector<double>& x = offsets_[axis];
             std::vector<double>& v = velocities_[axis];
             x.resize(rows.size());
@@ -41,9 +41,6 @@ public:
             for (std::size_t i = 0; i < rows.size(); ++i) {
                 x[i] = nearest_offset(x[i], first, columns.box.period[axis]) * columns.positions.unit();
                 v[i] *= columns.velocities->unit();
-                if (columns.masses) {
-                    masses_[i] = (*columns.masses)[rows[i]];
-                }
             }
         }
     }
@@ -57,6 +54,22 @@ public:
             }
         }
         left_.clear();
+    }
+    /// Takes all members, if they are enough, with their potentials as energies.
+    void take_all(std::int64_t min_members) {
+        if (std::ssize(left_) < min_members) {
+            left_.clear();
+            return;
+        }
+        find_potentials();
+        energies_ = phi_;
+        for (double& energy : energies_) {
+            energy *= universe_.gravity / universe_.scale_factor;
+        }
+    }
+    /// Of the bound members.
+    [[nodiscard]] Motion motion() const {
+        return left_.empty() ? Motion() : motion_of({offsets_, velocities_, masses_}, left_, phi_, universe_);
     }
     /// The row of the bound member of lowest potential, of several the first; -1 if none is bound.
     [[nodiscard]] std::int32_t deepest() const {
@@ -108,11 +121,15 @@ private:
         return rows;
     }
 
+    void find_potentials() {
+        phi_.resize(left_.size());
+        potentials_.compute(rows_left(), phi_.data());
+        computed_ = left_.size();
+    }
+
     void find_energies() {
         if (phi_.empty()) {
-            phi_.resize(left_.size());
-            potentials_.compute(rows_left(), phi_.data());
-            computed_ = left_.size();
+            find_potentials();
         }
         energies_.resize(left_.size());
         const std::array<double, 3> center = mean(offsets_);
@@ -197,53 +214,43 @@ BoundMembers nothing_bound(const GroupMembers& groups) {
     return bound;
 }
 
-} // namespace
-
-BoundMembers bound_members(Context& context, const Columns& columns, const GroupMembers& groups,
-                           const Softening& softening, const Universe& universe, std::int64_t min_members) {
+/// What `find` leaves bound of each group.
+template <class Find>
+BoundMembers bound_by(Context& context, const Columns& columns, const GroupMembers& groups, const Softening& softening,
+                      const Universe& universe, const Find& find) {
     GroupPotentials potentials(context, columns, softening);
     BoundMembers bound = nothing_bound(groups);
+    if (columns.velocities) {
+        bound.motions.resize(static_cast<std::size_t>(groups.groups()));
+    }
     for_each_group(groups, [&](std::int64_t group) {
         if (groups.of(group).empty()) {
             return;
         }
         Unbinding unbinding(potentials, columns, universe, groups.of(group));
-        unbinding.run(min_members);
+        find(unbinding);
         const std::int64_t first = groups.offset[group];
         bound.deepest[group] = unbinding.deepest();
         bound.count[group] = unbinding.write(bound.rows.data() + first, bound.energies.data() + first);
+        if (columns.velocities) {
+            bound.motions[group] = unbinding.motion();
+        }
     });
     return bound;
 }
 
+} // namespace
+
+BoundMembers bound_members(Context& context, const Columns& columns, const GroupMembers& groups,
+                           const Softening& softening, const Universe& universe, std::int64_t min_members) {
+    return bound_by(context, columns, groups, softening, universe,
+                    [min_members](Unbinding& unbinding) { unbinding.run(min_members); });
+}
+
 BoundMembers members_by_potential(Context& context, const Columns& columns, const GroupMembers& groups,
                                   const Softening& softening, const Universe& universe, std::int64_t min_members) {
-    GroupPotentials potentials(context, columns, softening);
-    BoundMembers bound = nothing_bound(groups);
-    const double gravity = universe.gravity / universe.scale_factor;
-    for_each_group(groups, [&](std::int64_t group) {
-        const std::span<const std::int32_t> rows = groups.of(group);
-        if (rows.empty() || std::ssize(rows) < min_members) {
-            return;
-        }
-        std::vector<double> energies(rows.size());
-        potentials.compute(rows, energies.data());
-        for (double& energy : energies) {
-            energy *= gravity;
-        }
-        std::vector<std::size_t> order(rows.size());
-        std::iota(order.begin(), order.end(), std::size_t{0});
-        std::stable_sort(order.begin(), order.end(),
-                         [&](std::size_t a, std::size_t b) { return energies[a] < energies[b]; });
-        const std::int64_t first = groups.offset[group];
-        for (std::size_t i = 0; i < rows.size(); ++i) {
-            bound.rows[first + i] = rows[order[i]];
-            bound.energies[first + i] = energies[order[i]];
-        }
-        bound.count[group] = std::ssize(rows);
-        bound.deepest[group] = rows[order[0]];
-    });
-    return bound;
+    return bound_by(context, columns, groups, softening, universe,
+                    [min_members](Unbinding& unbinding) { unbinding.take_all(min_members); });
 }
 
 } // namespace kith::detail::halos

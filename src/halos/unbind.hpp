@@ -6,6 +6,7 @@
 // of potentials, each time a fifth has been removed; between these the product of members left and removed.
 #pragma once
 
+#include "halos/motion.hpp"
 #include "halos/potential.hpp"
 
 #include <cstdint>
@@ -18,6 +19,7 @@ struct BoundMembers {
     std::vector<std::int32_t> rows;    ///< group after group: the bound ones by energy, ties in order, then the others
     std::vector<double> energies;      ///< per unit of mass, of the bound ones; 0 for others
     std::vector<std::int32_t> deepest; ///< of each group, the bound member of lowest potential; -1 if none is bound
+    std::vector<Motion> motions;       ///< of the bound members of each group; empty without velocities
 };
 
 /// Runs inside a stage; `columns` have three dimensions and velocities, and have been checked.
@@ -25,7 +27,7 @@ BoundMembers bound_members(Context& context, const Columns& columns, const Group
                            const Softening& softening, const Universe& universe, std::int64_t min_members);
 
 /// The same if nothing is unbound: the energy of a member is its potential alone, and all members of a group that has
-/// at least the minimum are bound. Needs no velocities.
+/// at least the minimum are bound. Needs no velocities, and describes the motion if there are any.
 BoundMembers members_by_potential(Context& context, const Columns& columns, const GroupMembers& groups,
                                   const Softening& softening, const Universe& universe, std::int64_t min_members);
 

@@ -74,6 +74,10 @@ static_assert(std::all_of(catalog_columns.begin(), catalog_columns.end(), [](con
     return std::holds_alternative<std::monostate>(column.values) == (derived(column.name) != nullptr);
 }));
 
+std::optional<double> product(const std::optional<double>& a, const std::optional<double>& b) {
+    return a && b ? std::optional(*a * *b) : std::nullopt;
+}
+
 bool is_without_expansion(const Frame& frame) {
     return frame.scale_factor == 1 && frame.length.a_power == 0 && frame.velocity.a_power == 0;
 }
@@ -113,6 +117,8 @@ std::string_view unit_of(ColumnKind kind) {
     case ColumnKind::catalog_velocity:
     case ColumnKind::peculiar_velocity:
         return "code velocity";
+    case ColumnKind::angular_momentum:
+        return "code length code velocity";
     default:
         return "none";
     }
@@ -130,6 +136,9 @@ std::optional<Scaling> scaling_of(ColumnKind kind, const Frame& frame) {
         return Scaling{is_without_expansion(frame) ? 0.0 : -1.0, frame.velocity.h_power, frame.velocity.to_cgs};
     case ColumnKind::peculiar_velocity:
         return Scaling{0, frame.velocity.h_power, frame.velocity.to_cgs};
+    case ColumnKind::angular_momentum:
+        return Scaling{0, frame.length.h_power + frame.velocity.h_power,
+                       product(frame.length.to_cgs, frame.velocity.to_cgs)};
     default:
         return std::nullopt;
     }

@@ -104,7 +104,10 @@ std::string ecsv_unit(ColumnKind kind, const std::optional<Frame>& frame) {
     if (!scaling || !scaling->to_cgs || scaling->a_power != 0 || scaling->h_power != 0) {
         return "";
     }
-    const std::string_view unit = unit_of(kind) == "code mass" ? "g" : unit_of(kind) == "code length" ? "cm" : "cm / s";
+    const std::string_view unit = kind == ColumnKind::mass               ? "g"
+                                  : kind == ColumnKind::length           ? "cm"
+                                  : kind == ColumnKind::angular_momentum ? "cm2 / s"
+                                                                         : "cm / s";
     return message(*scaling->to_cgs, " ", unit);
 }
 

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <limits>
 #include <utility>
 
 namespace kith::io {
@@ -94,11 +95,15 @@ std::vector<double> spheres_of_halos(const HaloColumn& column, const HaloSource&
     return values;
 }
 
-/// 0 for groups without a halo.
-std::vector<double> first_of_groups(const std::vector<double>& of_halos, const Halos& halos) {
+/// What a sphere has that there is not: 0, but no ratio.
+double of_no_sphere(const HaloColumn& column) {
+    return column.kind == ColumnKind::ratio ? std::numeric_limits<double>::quiet_NaN() : 0;
+}
+
+std::vector<double> first_of_groups(const std::vector<double>& of_halos, const Halos& halos, double otherwise) {
     std::vector<double> values(halos.groups);
     std::transform(halos.first_of_group.begin(), halos.first_of_group.end(), values.begin(),
-                   [&](std::int64_t halo) { return halo >= 0 ? of_halos[halo] : 0; });
+                   [&](std::int64_t halo) { return halo >= 0 ? of_halos[halo] : otherwise; });
     return values;
 }
 
@@ -147,10 +152,12 @@ void add_spheres(const HaloColumn& column, const HaloSource& source, bool of_gro
         sphere.shape = ColumnShape::scalar;
         sphere.width = 1;
         sphere.description += message(": ", text_of(overdensity), "; ", options.outermost ? "last" : "first",
-                                      " crossing, ", text_of_particles(options), "; 0 if there is none");
+                                      " crossing, ", text_of_particles(options),
+                                      column.kind == ColumnKind::ratio ? "; NaN if there is none, or unless 1 to 1000"
+                                                                       : "; 0 if there is none");
         sphere.values = [&column, &source, i, of_groups]() -> ColumnValues {
             std::vector<double> values = spheres_of_halos(column, source, i);
-            return of_groups ? first_of_groups(values, source.halos) : std::move(values);
+            return of_groups ? first_of_groups(values, source.halos, of_no_sphere(column)) : std::move(values);
         };
         columns.push_back(std::move(sphere));
     }
@@ -166,6 +173,8 @@ bool is_present(const HaloColumn& column, const HaloSource& source) {
         return !source.halos.velocity.empty();
     case ColumnPresence::with_gravity:
         return source.knows_gravity;
+    case ColumnPresence::with_velocities_and_gravity:
+        return source.knows_gravity && !source.halos.velocity.empty();
     case ColumnPresence::with_ids:
         return !source.groups.snapshot.ids.empty();
     default:

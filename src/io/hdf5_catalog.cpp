@@ -50,7 +50,7 @@ void describe(const hdf5::OutputFile& file, hid_t dataset, ColumnKind kind, cons
     if (!scaling) {
         return;
     }
-    const auto is_of = [&](std::string_view other) { return unit == other ? 1.0 : 0.0; };
+    const auto is_of = [&](std::string_view other) { return unit.find(other) != std::string_view::npos ? 1.0 : 0.0; };
     file.set(dataset, "a_scaling", scaling->a_power);
     file.set(dataset, "h_scaling", scaling->h_power);
     file.set(dataset, "length_scaling", is_of("code length"));

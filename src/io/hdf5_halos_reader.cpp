@@ -7,12 +7,15 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <string_view>
+#include <type_traits>
 
 namespace kith::io::hdf5 {
 
 namespace {
 
+/// Without both there is no sphere.
 constexpr std::array<std::string_view, 2> sphere_names = {"Group_M_", "Group_R_"};
 
 bool is_of_kith(const CatalogFile& catalog) {
@@ -69,8 +72,9 @@ void HaloBuilder::read_field(const OpenCatalog& opened, const HaloColumn& column
 void HaloBuilder::read_spheres(const OpenCatalog& opened, const CatalogFile& catalog) {
     for (const CatalogFileColumn& column : catalog.columns) {
         const std::string_view name = column.name;
-        if (!std::any_of(sphere_names.begin(), sphere_names.end(),
-                         [&](std::string_view begin) { return name.starts_with(begin); })) {
+        if (std::none_of(halo_columns.begin(), halo_columns.end(), [&](const HaloColumn& of_spheres) {
+                return of_spheres.shape == ColumnShape::by_overdensity && name.starts_with(of_spheres.name);
+            })) {
             continue;
         }
         const std::optional<Dataset> dataset = find_column(opened, "Group", {name});
@@ -105,16 +109,30 @@ void HaloBuilder::place_spheres(const CatalogFile& catalog) {
     for (const auto& [name, values] : spheres_) {
         add(overdensity_named(std::string_view(name).substr(sphere_names[0].size())));
     }
-    const std::size_t width = names.size();
-    found_.sphere_mass.assign(static_cast<std::size_t>(found_.halos) * width, 0);
-    found_.sphere_radius = found_.sphere_mass;
-    for (std::size_t i = 0; i < width; ++i) {
-        const std::vector<double>& masses = spheres_.at(message(sphere_names[0], names[i]));
-        const std::vector<double>& radii = spheres_.at(message(sphere_names[1], names[i]));
+    for_each_field(found_, [&]<class T>(const HaloColumn& column, std::vector<T>& values) {
+        if constexpr (std::is_same_v<T, double>) {
+            if (column.shape == ColumnShape::by_overdensity) {
+                place_spheres(column, names, values);
+            }
+        }
+    });
+}
+
+/// Nothing where the file lacks a column.
+void HaloBuilder::place_spheres(const HaloColumn& column, const std::vector<std::string>& names,
+                                std::vector<double>& values) const {
+    const std::size_t groups = found_.first_of_group.size();
+    const double otherwise = column.kind == ColumnKind::ratio ? std::numeric_limits<double>::quiet_NaN() : 0;
+    values.assign(static_cast<std::size_t>(found_.halos) * names.size(), otherwise);
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        const auto of_groups = spheres_.find(message(column.name, names[i]));
+        if (of_groups == spheres_.end() || of_groups->second.size() != groups) {
+            values.clear();
+            return;
+        }
         for (std::size_t group = 0; group < groups; ++group) {
             if (const std::int64_t halo = found_.first_of_group[group]; halo >= 0) {
-                found_.sphere_mass[static_cast<std::size_t>(halo) * width + i] = masses[group];
-                found_.sphere_radius[static_cast<std::size_t>(halo) * width + i] = radii[group];
+                values[static_cast<std::size_t>(halo) * names.size() + i] = of_groups->second[group];
             }
         }
     }

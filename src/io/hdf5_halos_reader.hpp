@@ -29,6 +29,8 @@ private:
                     CatalogFile& catalog);
     void read_spheres(const OpenCatalog& opened, const CatalogFile& catalog);
     void place_spheres(const CatalogFile& catalog);
+    void place_spheres(const HaloColumn& column, const std::vector<std::string>& names,
+                       std::vector<double>& values) const;
 
     Halos found_;
     bool has_columns_ = false;

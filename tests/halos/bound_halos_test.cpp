@@ -81,8 +81,7 @@ struct Sample {
                                   {.gravity = universe.gravity, .scale_factor = 0.8}, min_members);
             options.universe = universe;
             found.options = options;
-            describe_halos<T>(context, {&tree, particles.positions, columns.velocities, particles.masses, 1, types},
-                              groups, bound, found);
+            describe_halos<T>(context, {&tree, particles.positions, particles.masses, 1, types}, groups, bound, found);
         });
         return found;
     }

@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 
 namespace kith {
 namespace {
@@ -71,12 +72,21 @@ Halos halos() {
     h.center_of_mass = {6, 8, 9};
     h.center_offset = {1};
     h.velocity = {2.75, 0, 0};
+    h.velocity_dispersion = {5};
+    h.spin = {0, 0, 12};
+    h.bullock_spin = {0.03};
+    h.peebles_spin = {0.04};
+    h.b_to_a = {0.75};
+    h.c_to_a = {0.5};
+    h.major_axis = {1, 0, 0};
     h.mass = {4};
     h.group_mass = {5};
     h.unbound_fraction = {0.2};
     h.half_mass_radius = {0.75};
     h.sphere_radius = {3, 2};
     h.sphere_mass = {30, 20};
+    h.sphere_concentration = {6, 7};
+    h.peak_concentration = {8, 9};
     h.max_velocity = {100};
     h.max_velocity_radius = {1.5};
     h.is_wide = {0};
@@ -121,6 +131,9 @@ TEST(HaloFile, GroupsAndSubhalosReferToEachOther) {
     EXPECT_EQ(file.dataset<double>("Subhalo/SubhaloVel"), (Reals{2.75, 0, 0}));
     EXPECT_EQ(file.text("Subhalo/SubhaloVel", "frame"), "physical");
     EXPECT_EQ(file.numbers("Subhalo/SubhaloVmaxRad", "h_scaling"), Reals{-1});
+    EXPECT_EQ(file.numbers("Subhalo/SubhaloSpin", "h_scaling"), Reals{-1});
+    EXPECT_EQ(file.numbers("Subhalo/SubhaloSpin", "length_scaling"), Reals{1});
+    EXPECT_TRUE(std::isnan(file.dataset<double>("Group/Group_C_Crit200")[1]));
     EXPECT_EQ(file.numbers("Subhalo/SubhaloVmax", "a_scaling"), Reals{0});
 }
 
@@ -179,6 +192,8 @@ TEST(HaloFile, IsReadBack) {
     EXPECT_EQ(read.options.overdensities, (std::vector{overdensities::virial, overdensities::critical_200}));
     EXPECT_EQ(read.sphere_mass, (std::vector<double>{20, 30}));
     EXPECT_EQ(read.sphere_radius, (std::vector<double>{2, 3}));
+    EXPECT_EQ(read.sphere_concentration, (std::vector<double>{7, 6}));
+    EXPECT_EQ(read.peak_concentration, (std::vector<double>{9, 8}));
     EXPECT_EQ(read.first_of_group, written.first_of_group);
     EXPECT_EQ(read.group_offset, written.group_offset);
     for_each_field(read, [&]<class T>(const HaloColumn& column, const std::vector<T>& values) {
