@@ -67,7 +67,7 @@ enum class ColumnPresence : std::uint8_t {
 using CatalogField = std::variant<std::monostate, std::vector<double> Catalog::*, std::vector<std::int64_t> Catalog::*,
                                   std::vector<std::uint8_t> Catalog::*>;
 using HaloField = std::variant<std::monostate, std::vector<double> Halos::*, std::vector<std::int64_t> Halos::*,
-                               std::vector<std::int32_t> Halos::*, std::vector<std::uint8_t> Halos::*>;
+                               std::vector<std::uint8_t> Halos::*>;
 
 template <class Field>
 struct Column {

@@ -10,6 +10,7 @@
 #include <kith/cosmology.hpp>
 #include <kith/execution.hpp>
 #include <kith/fof.hpp>
+#include <kith/index_array.hpp>
 #include <kith/progress.hpp>
 
 #include <cstdint>
@@ -61,7 +62,7 @@ struct HaloSummary {
 struct Halos : HaloSummary {
     /// Input rows of the groups' members: those of group g are elements group_offset[g] to group_offset[g + 1] - 1,
     /// first the bound ones by energy, then the others by index.
-    std::vector<std::int32_t> members;
+    IndexArray member_array;
     std::vector<double> energies;             ///< of the members per unit of mass; 0 for those that are not bound
     std::vector<std::int64_t> group_offset;   ///< groups + 1
     std::vector<std::int64_t> first_of_group; ///< of each group, its first halo; -1 if nothing is bound
@@ -71,7 +72,7 @@ struct Halos : HaloSummary {
     std::vector<std::int64_t> offset;        ///< of the bound members in `members`
     std::vector<std::int64_t> count;         ///< bound members
     std::vector<std::int64_t> count_by_type; ///< halos x max_types
-    std::vector<std::int32_t> center_row;    ///< member of lowest potential
+    std::vector<std::int64_t> center_row;    ///< member of lowest potential
     std::vector<double> center;              ///< its position, inside the box: halos x 3
     std::vector<double> center_of_mass;      ///< of the bound members, inside the box: halos x 3
     std::vector<double> center_offset;       ///< distance between the two
@@ -98,6 +99,10 @@ struct Halos : HaloSummary {
 
     std::vector<std::uint8_t> is_wide;   ///< 1 if bound members or spheres reach over more than half a period
     std::vector<std::uint8_t> is_bridge; ///< 1 if the bound members have less than half of the group's mass
+
+    /// The members. Throw Error: invalid_argument (member_array holds the other width).
+    [[nodiscard]] std::span<const std::int32_t> members() const { return member_array.as_int32(); }
+    [[nodiscard]] std::span<const std::int64_t> members64() const { return member_array.as_int64(); }
 };
 
 /// The bound halos of the groups, which were found among all particles. Particles have three dimensions; velocities are

@@ -210,7 +210,10 @@ void bind_halos(nb::module_& module) {
             const Softening softening = found.options.softening.value_or(Softening());
             return std::pair(std::string(kernels[static_cast<std::size_t>(softening.kernel)]), softening.length);
         });
-    bind_array(bound, "members", &Halos::members);
+    bound.def_prop_ro("members", [](nb::handle self) {
+        return nb::cast<const Halos&>(self).member_array.visit(
+            [&](const auto members) { return numpy_view(members, 0, self); });
+    });
     bind_array(bound, "energies", &Halos::energies);
     bind_array(bound, "offset", &Halos::offset);
     bind_array(bound, "group_offset", &Halos::group_offset);

@@ -4,10 +4,10 @@
 #include <kith/halos.hpp>
 
 #include "calls/rank_calls.hpp"
-#include "groups/resolve_length.hpp"
 #include "halos/bound_halos.hpp"
 #include "halos/columns.hpp"
 #include "halos/group_order.hpp"
+#include "halos/resolve_softening.hpp"
 #include "halos/unbind.hpp"
 #include "support/context.hpp"
 #include "support/dimension.hpp"
@@ -24,11 +24,12 @@
 
 namespace kith {
 
+namespace detail {
+
 namespace {
 
 void refuse(const char* name, double value, const char* rule) {
-    throw detail::error(ErrorKind::invalid_argument, detail::of_value(value), name, " is ", value, "; it must be ",
-                        rule);
+    throw error(ErrorKind::invalid_argument, of_value(value), name, " is ", value, "; it must be ", rule);
 }
 void require_positive(const char* name, double value) {
     if (!(value > 0 && std::isfinite(value))) {
@@ -41,14 +42,15 @@ void require_not_negative(const char* name, double value) {
     }
 }
 
-void check(const Particles& particles, const HaloOptions& options) {
-    detail::require_one_process(options.execution);
+} // namespace
+
+void check_halos(const Particles& particles, const HaloOptions& options) {
     if (options.execution.device.kind != DeviceKind::cpu) {
         throw Error(ErrorKind::unsupported, "halos() runs on the CPU only; leave kith::cuda() out of its execution");
     }
     if (particles.positions.dimension() != 3) {
-        throw detail::error(ErrorKind::invalid_argument, "positions: the dimension is ",
-                            particles.positions.dimension(), "; halos have 3");
+        throw error(ErrorKind::invalid_argument, "positions: the dimension is ", particles.positions.dimension(),
+                    "; halos have 3");
     }
     if (options.unbind && !particles.velocities) {
         throw Error(ErrorKind::invalid_argument,
@@ -70,20 +72,9 @@ void check(const Particles& particles, const HaloOptions& options) {
     }
 }
 
-/// In a fraction of the mean separation; 0 if there is none, and no group either.
-template <Coordinate T>
-Softening default_softening(const detail::Frame<T>& frame, std::int64_t count, std::int64_t groups) {
-    constexpr double in_separations = 1.0 / 30;
-    const double length = in_separations * detail::separation_of(frame, count).mean;
-    if (length > 0 && std::isfinite(length)) {
-        return {SofteningKernel::spline, length};
-    }
-    if (groups > 0) {
-        throw Error(ErrorKind::invalid_argument, "the particles have no volume, so there is no mean separation to take "
-                                                 "a softening from; pass the softening");
-    }
-    return {};
-}
+} // namespace detail
+
+namespace {
 
 template <Coordinate T>
 void find(detail::Context& context, std::span<const std::int32_t> labels, const Particles& particles,
@@ -92,12 +83,7 @@ void find(detail::Context& context, std::span<const std::int32_t> labels, const 
     detail::NormalizedPoints<T> normalized;
     context.run([&] { normalized = detail::normalize_sources<T>(particles.positions, found.box); });
     HaloOptions& options = found.options;
-    if (!options.softening) {
-        options.softening = default_softening(normalized.frame, particles.positions.count(), found.groups);
-    }
-    if (!options.least_radius) {
-        options.least_radius = options.softening->length;
-    }
+    halos::resolve_softening(options, normalized.frame, particles.positions.count(), found.groups);
 
     std::vector<std::int32_t> rows(labels.size());
     found.group_offset.resize(static_cast<std::size_t>(found.groups) + 1);
@@ -105,10 +91,7 @@ void find(detail::Context& context, std::span<const std::int32_t> labels, const 
     rows.resize(static_cast<std::size_t>(found.group_offset.back()));
     const halos::GroupMembers groups{rows, found.group_offset};
     halos::BoundMembers bound;
-    context.stage("unbind", [&] {
-        const auto find_bound = options.unbind ? halos::bound_members : halos::members_by_potential;
-        bound = find_bound(context, columns, groups, *options.softening, options.universe, options.min_members);
-    });
+    context.stage("unbind", [&] { bound = halos::find_bound(context, columns, groups, options); });
 
     const detail::PlaneTree<T> tree = detail::build_plane_tree<T>(context, normalized, {});
     context.stage("spheres", [&] {
@@ -116,7 +99,7 @@ void find(detail::Context& context, std::span<const std::int32_t> labels, const 
                                  {&tree, particles.positions, particles.masses, particles.uniform_mass, columns.types},
                                  groups, bound, found);
     });
-    found.members = std::move(bound.rows);
+    found.member_array = std::move(bound.rows);
     found.energies = std::move(bound.energies);
 }
 
@@ -129,7 +112,8 @@ Halos halos(const FofResult& groups, const Particles& particles, const HaloOptio
 
 Halos halos(std::span<const std::int32_t> labels, const FofSummary& groups, const Particles& particles,
             const HaloOptions& options) {
-    check(particles, options);
+    detail::require_one_process(options.execution);
+    detail::check_halos(particles, options);
     detail::require_groups_of(groups, 0);
     detail::Context context(options.execution);
     Halos found;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <kith/catalog.hpp>
+#include <kith/halos.hpp>
 
 #include "calls/calls.hpp"
 
@@ -18,5 +19,8 @@ DbscanResult dbscan_over_team(const DbscanCall& call);
 /// Throws invalid_argument unless the groups were found over as many ranks; 0: by one process.
 void require_groups_of(const FofSummary& groups, int ranks);
 Catalog catalog_over_team(const FofResult& groups, const Particles& particles, const CatalogOptions& options);
+
+/// Throws what <kith/halos.hpp> says of options and shapes, whose checks need no particle.
+void check_halos(const Particles& particles, const HaloOptions& options);
 
 } // namespace kith::detail

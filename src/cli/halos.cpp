@@ -111,7 +111,7 @@ void print_halos(const HaloArguments& arguments, const HaloRun& run) {
     const std::int64_t bound = bound_in(run.halos);
     print_line("halos", options.unbind ? fmt::format("{} of {} or more bound members ({} of the {} members of groups)",
                                                      format_count(run.halos.halos), format_count(arguments.min_members),
-                                                     format_count(bound), format_count(std::ssize(run.halos.members)))
+                                                     format_count(bound), format_count(run.halos.member_array.size()))
                                        : fmt::format("{}, each a whole group", format_count(run.halos.halos)));
 }
 

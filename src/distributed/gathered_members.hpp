@@ -54,6 +54,7 @@ struct GatheredMembers {
     MemberVectors positions;
     MemberVectors velocities; ///< this and the following: empty if there are none
     std::vector<double> masses;
+    std::vector<double> internal_energies;
     std::vector<std::uint8_t> types;
 
     /// None yet, with the columns of other particles.
@@ -73,6 +74,7 @@ struct GatheredMembers {
         bring(labels);
         bring(numbers);
         bring(masses);
+        bring(internal_energies);
         bring(types);
         positions.bring(dimension, order);
         velocities.bring(dimension, order);
@@ -84,6 +86,9 @@ struct GatheredMembers {
         }
         if (like.masses) {
             all.masses = ScalarsView(masses);
+        }
+        if (like.internal_energies) {
+            all.internal_energies = ScalarsView(internal_energies);
         }
         all.uniform_mass = like.uniform_mass;
         all.types = types;
@@ -103,6 +108,9 @@ struct GatheredMembers {
         }
         if (like.masses) {
             reader.take(count, masses);
+        }
+        if (like.internal_energies) {
+            reader.take(count, internal_energies);
         }
         if (has_types) {
             reader.take(count, types);
@@ -139,6 +147,9 @@ inline void pack_members(const std::vector<std::int64_t>& rows, std::span<const 
     }
     if (particles.masses) {
         put_each([&](std::int64_t row) { writer.put_value((*particles.masses)[row]); });
+    }
+    if (particles.internal_energies) {
+        put_each([&](std::int64_t row) { writer.put_value((*particles.internal_energies)[row]); });
     }
     if (has_types) {
         const std::span<const std::uint8_t> types = halos::plain_types(particles);

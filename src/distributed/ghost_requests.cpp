@@ -1,6 +1,7 @@
 #include "distributed/ghost_requests.hpp"
 
 #include "distributed/differences.hpp"
+#include "distributed/top_planes.hpp"
 #include "support/parallel.hpp"
 
 #include <algorithm>
@@ -13,83 +14,6 @@
 namespace kith::detail {
 
 namespace {
-
-/// Writes the corners of the first `dimension` axes into a message, and reads them.
-template <Coordinate T>
-void put_corners(MessageWriter& writer, const Corners<T>& corners, int dimension) {
-    const std::span<const T> all(corners);
-    writer.put(all.first(dimension));
-    writer.put(all.subspan(max_dimension, dimension));
-}
-template <Coordinate T>
-Corners<T> take_corners(MessageReader& reader, int dimension) {
-    Corners<T> corners{};
-    for (const int first : {0, max_dimension}) {
-        for (int axis = 0; axis < dimension; ++axis) {
-            corners[first + axis] = reader.take<T>();
-        }
-    }
-    return corners;
-}
-
-/// The box of the boxes of [begin, end).
-template <Coordinate T, class Iterator, class BoxOf>
-Corners<T> joined_box(Iterator begin, Iterator end, const BoxOf& box_of) {
-    Corners<T> joined{};
-    for (Iterator each = begin; each != end; ++each) {
-        const Corners<T>& box = box_of(*each);
-        for (std::size_t c = 0; c < box.size(); ++c) {
-            joined[c] = each == begin                                 ? box[c]
-                        : c < static_cast<std::size_t>(max_dimension) ? std::min(joined[c], box[c])
-                                                                      : std::max(joined[c], box[c]);
-        }
-    }
-    return joined;
-}
-
-/// The top planes of all ranks, gathered.
-template <Coordinate T>
-struct TopPlanes {
-    struct Node {
-        Corners<T> box;
-        std::int64_t points;
-    };
-    int own_rank;
-    int ranks;
-    std::vector<Node> nodes;
-    std::vector<std::int64_t> firsts; ///< by rank, and their number
-    std::vector<Corners<T>> of_ranks; ///< boxes of all nodes of a rank
-
-    /// Collective. Of this rank's tree, which has no planes if there are no points.
-    TopPlanes(Ranks& all_ranks, const TreeView<T>& tree, int dimension)
-        : own_rank(all_ranks.rank()), ranks(all_ranks.size()) {
-        std::vector<std::byte> mine; // of each node its points and the corners on the axes that there are
-        if (tree.top >= 0) {
-            const PlaneView<T>& top = tree.planes[tree.top];
-            MessageWriter writer(mine);
-            for (std::int32_t node = 0; node < top.nodes; ++node) {
-                writer.put_value(std::int64_t{top.points_in(node)});
-                put_corners(writer, corners_of(top, node, dimension), dimension);
-            }
-        }
-        const auto all = all_ranks.template gather_lists<std::byte>(mine);
-        const auto node_size = static_cast<std::int64_t>(2 * dimension * sizeof(T) + sizeof(std::int64_t));
-        for (const std::int64_t first : all.firsts) {
-            firsts.push_back(first / node_size);
-        }
-        nodes.resize(firsts.back());
-        MessageReader reader(all.values);
-        for (Node& node : nodes) {
-            node.points = reader.template take<std::int64_t>();
-            node.box = take_corners<T>(reader, dimension);
-        }
-        for (int rank = 0; rank < ranks; ++rank) {
-            of_ranks.push_back(joined_box<T>(nodes.begin() + first(rank), nodes.begin() + first(rank + 1),
-                                             [](const Node& node) -> const Corners<T>& { return node.box; }));
-        }
-    }
-    [[nodiscard]] std::int64_t first(int rank) const { return firsts[rank]; }
-};
 
 /// Lowers the bound of a box to the distance within which the nodes that it reaches, and this rank's own, hold that
 /// many points (jz-tree paper, section III).

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "distributed/ranks.hpp"
+#include "distributed/top_planes.hpp"
 #include "points/frame.hpp"
 #include "support/context.hpp"
 #include "tree/plane_tree.hpp"
@@ -33,41 +34,6 @@ struct GlobalCandidate {
 
     friend bool operator<(const GlobalCandidate& a, const GlobalCandidate& b) noexcept {
         return a.distance < b.distance || (a.distance == b.distance && a.index < b.index);
-    }
-};
-
-/// Lower corner, then upper corner.
-template <Coordinate T>
-using Corners = std::array<T, 2 * max_dimension>;
-
-template <Coordinate T>
-Corners<T> corners_of(const PlaneView<T>& plane, std::int64_t node, int dimension) {
-    Corners<T> corners{};
-    for (int axis = 0; axis < dimension; ++axis) {
-        corners[axis] = plane.lower(axis)[node];
-        corners[max_dimension + axis] = plane.upper(axis)[node];
-    }
-    return corners;
-}
-
-/// Least and greatest squared distances between boxes, as in geometry/distances-inl.hpp.
-template <Coordinate T>
-struct BoxDistances {
-    T least = 0;
-    T greatest = 0;
-
-    BoxDistances(const Frame<T>& frame, const Corners<T>& a, const Corners<T>& b) {
-        for (int axis = 0; axis < frame.dimension; ++axis) {
-            const T* const p = a.data() + axis;
-            const T* const q = b.data() + axis;
-            const T period = frame.working_period[axis];
-            const T nearest = std::max(std::max(q[0] - p[max_dimension], p[0] - q[max_dimension]), T(0));
-            const T farthest = std::max(q[max_dimension] - p[0], p[max_dimension] - q[0]);
-            const T near = std::max(std::min(nearest, period - farthest), T(0));
-            const T far = std::min(farthest, period - nearest);
-            least = axis == 0 ? near * near : std::fma(near, near, least);
-            greatest = axis == 0 ? far * far : std::fma(far, far, greatest);
-        }
     }
 };
 

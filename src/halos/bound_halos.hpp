@@ -2,9 +2,8 @@
 //
 // A halo is centered on its bound member of lowest potential. Spheres of given densities and the largest circular
 // velocity are those of all particles about it, or on request of the bound members alone: the center walks down the
-// point tree and collects shell after shell (shell_search.hpp), starting from a guess by the halo's mass, until a
-// profile (mass_profile.hpp) has found all that is asked for. Outermost crossings are bounded beforehand, by upper
-// limits of the mass within radii that shrink (mass_bound.hpp).
+// point tree and collects shell after shell (shell_search.hpp), until the search for the spheres (sphere_search.hpp)
+// has found all that is asked for.
 //
 // Halos are described side by side, each by one thread; sums are in the order of distances, ties by index, or in that
 // of the bound members, so threads and the planes of the tree do not show. Cost: linear in the particles within the
@@ -23,6 +22,12 @@
 #include <span>
 
 namespace kith::detail::halos {
+
+/// Makes rows for the groups that have bound members, with the columns that follow from those.
+void make_rows(const GroupMembers& groups, const BoundMembers& bound, Halos& halos);
+
+/// Fills the columns of how bound members move, if their velocities are known; needs the masses of the halos.
+void write_motions(const BoundMembers& bound, Halos& halos);
 
 /// All particles: the tree of their positions and what it was made of.
 template <Coordinate T>

@@ -13,9 +13,32 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 namespace kith::detail::halos {
+
+/// A radius that shrinks to that of the ball which all mass within it would make.
+class LargestRadius {
+public:
+    static constexpr double above_rounding = 1 + 1e-9;
+
+    explicit LargestRadius(double ball_mass) : ball_mass_(ball_mass) {}
+
+    [[nodiscard]] double value() const noexcept { return radius_; }
+    /// Takes an upper limit of the mass within the radius. Returns whether another step is worth it.
+    bool shrink(double most_within) {
+        constexpr double hardly = 0.95;
+        const double next = std::cbrt(above_rounding * most_within / ball_mass_);
+        const bool shrinks = next < hardly * radius_;
+        radius_ = std::min(next, radius_);
+        return shrinks;
+    }
+
+private:
+    double ball_mass_;
+    double radius_ = std::numeric_limits<double>::infinity();
+};
 
 template <class T>
 class MassBound {
@@ -27,24 +50,19 @@ public:
 
     /// In working units; a ball of the density has `ball_mass` times its radius cubed.
     [[nodiscard]] double largest_radius(const std::array<double, 3>& center, double ball_mass) const {
-        constexpr double hardly = 0.95;
-        double radius = std::numeric_limits<double>::infinity();
-        for (;;) {
-            const double next = std::cbrt(above_rounding * most_within(center, radius) / ball_mass);
-            if (!(next < hardly * radius)) {
-                return std::min(next, radius);
-            }
-            radius = next;
+        LargestRadius radius(ball_mass);
+        while (radius.shrink(most_within(center, radius.value()))) {
         }
+        return radius.value();
     }
-
-private:
-    static constexpr double above_rounding = 1 + 1e-9;
-    static constexpr double size_of_whole = 0.2; ///< sides of nodes that count whole, in radii
-
+    /// An upper limit of the mass within a radius, but for rounding.
     [[nodiscard]] double most_within(const std::array<double, 3>& center, double radius) const {
         return sum(tree_.top, 0, tree_.planes[tree_.top].nodes, center, radius);
     }
+
+private:
+    static constexpr double size_of_whole = 0.2; ///< sides of nodes that count whole, in radii
+
     [[nodiscard]] double sum(int level, std::int32_t first, std::int32_t last, const std::array<double, 3>& center,
                              double radius) const {
         const PlaneView<T>& plane = tree_.planes[level];
@@ -63,7 +81,7 @@ private:
                 square += least * least;
                 side = std::max(side, upper - lower);
             }
-            if (square > above_rounding * radius * radius) {
+            if (square > LargestRadius::above_rounding * radius * radius) {
                 continue;
             }
             mass += level == 0 || side <= size_of_whole * radius

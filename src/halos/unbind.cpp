@@ -253,4 +253,10 @@ BoundMembers members_by_potential(Context& context, const Columns& columns, cons
                     [min_members](Unbinding& unbinding) { unbinding.take_all(min_members); });
 }
 
+BoundMembers find_bound(Context& context, const Columns& columns, const GroupMembers& groups,
+                        const HaloOptions& options) {
+    const auto find = options.unbind ? bound_members : members_by_potential;
+    return find(context, columns, groups, *options.softening, options.universe, options.min_members);
+}
+
 } // namespace kith::detail::halos

@@ -31,4 +31,8 @@ BoundMembers bound_members(Context& context, const Columns& columns, const Group
 BoundMembers members_by_potential(Context& context, const Columns& columns, const GroupMembers& groups,
                                   const Softening& softening, const Universe& universe, std::int64_t min_members);
 
+/// One or the other, as the options of a call say, whose softening has been resolved.
+BoundMembers find_bound(Context& context, const Columns& columns, const GroupMembers& groups,
+                        const HaloOptions& options);
+
 } // namespace kith::detail::halos

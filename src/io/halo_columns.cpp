@@ -44,7 +44,7 @@ ColumnValues of_most_bound(const HaloSource& source, const std::vector<T>& numbe
     const Halos& halos = source.halos;
     std::vector<std::int64_t> values(halos.halos);
     std::transform(halos.offset.begin(), halos.offset.end(), values.begin(),
-                   [&](std::int64_t first) { return static_cast<std::int64_t>(numbers[halos.members[first]]); });
+                   [&](std::int64_t first) { return static_cast<std::int64_t>(numbers[halos.member_array[first]]); });
     return values;
 }
 
@@ -185,12 +185,12 @@ bool is_present(const HaloColumn& column, const HaloSource& source) {
 } // namespace
 
 void order_members(Catalog& groups, const Halos& halos, const Snapshot& snapshot) {
-    if (groups.groups != halos.groups || groups.member_array.size() != std::ssize(halos.members)) {
+    if (groups.groups != halos.groups || groups.member_array.size() != halos.member_array.size()) {
         throw error(ErrorKind::invalid_argument, "the catalog has ", groups.groups, " groups of ",
                     groups.member_array.size(), " members, but the halos are of ", halos.groups, " groups of ",
-                    halos.members.size(), "; pass the catalog of the same groups");
+                    halos.member_array.size(), "; pass the catalog of the same groups");
     }
-    std::vector<std::int32_t> members = halos.members;
+    std::vector<std::int32_t> members(halos.members().begin(), halos.members().end());
     if (!snapshot.types.empty()) {
         for (std::int64_t group = 0; group < halos.groups; ++group) {
             std::stable_sort(members.begin() + halos.group_offset[group],

@@ -1,6 +1,7 @@
 // Catalogs over ranks against the serial catalog, which other suites hold against plain loops: groups on one rank, over
 // several and over all, with and without velocities, masses and types.
 #include "distributed/distributions.hpp"
+#include "distributed/grouped_parts.hpp"
 #include "halos/samples.hpp"
 #include "support/cases.hpp"
 
@@ -24,38 +25,6 @@ using test::part_of;
 
 std::vector<std::int64_t>& labels_of(FofResult& groups) {
     return groups.label_array.vector<std::int64_t>();
-}
-
-/// The groups as fof() over ranks gives them to a rank.
-FofResult part_of(const FofResult& groups, const RankFirsts& firsts, int rank) {
-    FofResult part;
-    const auto i = static_cast<std::size_t>(rank);
-    part.label_array.vector<std::int64_t>().assign(groups.labels().begin() + firsts[i],
-                                                   groups.labels().begin() + firsts[i + 1]);
-    part.groups = groups.groups;
-    part.box = groups.box;
-    part.sizes = groups.sizes;
-    part.distribution = {
-        .ranks = static_cast<int>(firsts.size()) - 1, .first = firsts[i], .total = firsts.back(), .traffic = {}};
-    return part;
-}
-
-Particles part_of(const Particles& particles, const RankFirsts& firsts, int rank) {
-    Particles part{part_of(particles.positions, firsts, rank)};
-    const auto first = firsts[static_cast<std::size_t>(rank)];
-    const auto count = static_cast<std::size_t>(part.positions.count());
-    if (particles.velocities) {
-        part.velocities = part_of(*particles.velocities, firsts, rank);
-    }
-    if (particles.masses) {
-        const auto masses = [&]<class T>(T) {
-            return ScalarsView(std::span(static_cast<const T*>(particles.masses->data()) + first, count));
-        };
-        part.masses = particles.masses->dtype() == DType::float32 ? masses(0.0F) : masses(0.0);
-    }
-    part.uniform_mass = particles.uniform_mass;
-    part.types = particles.types.empty() ? particles.types : particles.types.subview(first, part.positions.count());
-    return part;
 }
 
 /// Appends the part of the next rank to a catalog that starts empty.

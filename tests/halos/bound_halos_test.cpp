@@ -85,7 +85,7 @@ struct Sample {
         });
         return found;
     }
-    [[nodiscard]] oracle::Body body(std::int32_t row) const {
+    [[nodiscard]] oracle::Body body(std::int64_t row) const {
         oracle::Body body{.mass = masses[row]};
         for (std::size_t axis = 0; axis < 3; ++axis) {
             body.position[axis] = static_cast<double>(positions[3 * static_cast<std::size_t>(row) + axis]);

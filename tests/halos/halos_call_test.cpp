@@ -83,8 +83,8 @@ TEST_F(HalosCall, UnbindsGroupsAndDescribesWhatIsLeft) {
     EXPECT_EQ(found.first_of_group, (std::vector<std::int64_t>{0, 1, -1}));
     EXPECT_EQ(found.parent, (std::vector<std::int64_t>{-1, -1}));
     for (std::int64_t group = 0; group < found.groups; ++group) {
-        std::vector<std::int32_t> members(found.members.begin() + found.group_offset[group],
-                                          found.members.begin() + found.group_offset[group + 1]);
+        std::vector<std::int32_t> members(found.members().begin() + found.group_offset[group],
+                                          found.members().begin() + found.group_offset[group + 1]);
         EXPECT_EQ(std::ssize(members), balls.groups.sizes[group]);
         for (const std::int32_t row : members) {
             EXPECT_EQ(balls.groups.labels()[row], group);
@@ -120,7 +120,7 @@ TEST_F(HalosCall, IsTheSameForLabelsAndAnyThreads) {
     const Halos one = halos(balls.groups, balls.particles(), balls.options);
     balls.options.execution = cpu(3);
     const Halos other = halos(balls.groups.labels(), balls.groups, balls.particles(), balls.options);
-    EXPECT_EQ(other.members, one.members);
+    EXPECT_EQ(other.member_array, one.member_array);
     EXPECT_EQ(other.energies, one.energies);
     EXPECT_EQ(other.sphere_radius, one.sphere_radius);
     EXPECT_EQ(other.max_velocity, one.max_velocity);
@@ -148,12 +148,12 @@ TEST_F(HalosCall, TakesWholeGroupsWithoutVelocities) {
     for (std::int64_t halo = 0; halo < 3; ++halo) {
         EXPECT_EQ(found.count[halo], balls.groups.sizes[halo]);
         EXPECT_EQ(found.unbound_fraction[halo], 0);
-        EXPECT_EQ(found.center_row[halo], found.members[found.offset[halo]]);
+        EXPECT_EQ(found.center_row[halo], found.member_array[found.offset[halo]]);
         EXPECT_GT(found.sphere_mass[5 * halo], 10);
     }
     std::vector<oracle::Body> bodies;
     for (std::int64_t i = found.group_offset[2]; i < found.group_offset[3]; ++i) {
-        bodies.push_back(balls.body(found.members[i]));
+        bodies.push_back(balls.body(found.member_array[i]));
     }
     const std::vector<double> expected =
         oracle::potentials(bodies, [](double r) { return oracle::plummer_kernel(r, 0.02); });
@@ -170,7 +170,7 @@ TEST_F(HalosCall, OfNoGroups) {
     const Halos found = halos(balls.groups, balls.particles(), balls.options);
     EXPECT_EQ(found.groups, 0);
     EXPECT_EQ(found.halos, 0);
-    EXPECT_TRUE(found.members.empty());
+    EXPECT_TRUE(found.member_array.empty());
     EXPECT_TRUE(found.sphere_mass.empty());
 }
 

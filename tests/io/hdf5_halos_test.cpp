@@ -59,7 +59,7 @@ Halos halos() {
     h.halos = 1;
     h.options.overdensities = {overdensities::critical_200, overdensities::virial};
     h.options.least_radius = 0.5;
-    h.members = {3, 2, 1, 0, 4, 5};
+    h.member_array = std::vector<std::int32_t>{3, 2, 1, 0, 4, 5};
     h.group_offset = {0, 4, 6};
     h.first_of_group = {0, -1};
     h.group = {0};

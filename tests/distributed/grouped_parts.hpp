@@ -1,0 +1,47 @@
+// Groups and particles of one process, as the ranks of a catalog or of halos have them.
+#pragma once
+
+#include "distributed/distributions.hpp"
+
+#include <kith/catalog.hpp>
+#include <kith/fof.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace kith::test {
+
+/// The groups as fof() over ranks gives them to a rank.
+inline FofResult part_of(const FofResult& groups, const RankFirsts& firsts, int rank) {
+    FofResult part;
+    const auto i = static_cast<std::size_t>(rank);
+    part.label_array.vector<std::int64_t>().assign(groups.labels().begin() + firsts[i],
+                                                   groups.labels().begin() + firsts[i + 1]);
+    part.groups = groups.groups;
+    part.box = groups.box;
+    part.sizes = groups.sizes;
+    part.distribution = {
+        .ranks = static_cast<int>(firsts.size()) - 1, .first = firsts[i], .total = firsts.back(), .traffic = {}};
+    return part;
+}
+
+inline Particles part_of(const Particles& particles, const RankFirsts& firsts, int rank) {
+    Particles part{part_of(particles.positions, firsts, rank)};
+    const auto first = firsts[static_cast<std::size_t>(rank)];
+    const auto count = static_cast<std::size_t>(part.positions.count());
+    if (particles.velocities) {
+        part.velocities = part_of(*particles.velocities, firsts, rank);
+    }
+    if (particles.masses) {
+        const auto masses = [&]<class T>(T) {
+            return ScalarsView(std::span(static_cast<const T*>(particles.masses->data()) + first, count));
+        };
+        part.masses = particles.masses->dtype() == DType::float32 ? masses(0.0F) : masses(0.0);
+    }
+    part.uniform_mass = particles.uniform_mass;
+    part.types = particles.types.empty() ? particles.types : particles.types.subview(first, part.positions.count());
+    return part;
+}
+
+} // namespace kith::test
