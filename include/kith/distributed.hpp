@@ -1,10 +1,10 @@
-// Calls over ranks: neighbors, groups and catalogs of points that are distributed over processes.
+// Calls over ranks: neighbors, groups, catalogs and halos of points that are distributed over processes.
 //
 // A call whose execution is kith::over(communicator) is collective: each rank makes it with its own points or queries,
 // possibly none; all other arguments except Execution must be the same on all ranks. These calls run over ranks: knn(),
-// knn_into(), knn_visit(), radius_search(), radius_count(), fof(), dbscan() and catalog(), with the engine tree or
-// automatic, on the CPU, and on points, not on a Tree, which belongs to one process. All others refuse it on every
-// rank.
+// knn_into(), knn_visit(), radius_search(), radius_count(), fof(), dbscan(), catalog() and halos(), with the engine
+// tree or automatic, on the CPU, and on points, not on a Tree, which belongs to one process. All others refuse it on
+// every rank.
 //
 // Points stay on their rank; each rank gets the answers for its own points or queries, in their order. The global index
 // of a point is the number of points on lower ranks plus its row. The answers are bit-identical to those of one process
@@ -12,10 +12,10 @@
 // members are global and 64 bits wide, over one rank too; `distribution` in the result says which part of the answer it
 // is, and what it cost. Unresolved rows and points outside the box are counted over all ranks. Relative lengths
 // refer to the mean separation of all points, and to the dispersion of all velocities. Labels number the groups of all
-// ranks; ties are broken by the smallest global index. A catalog takes labels of a call over as many ranks, and divides
-// the groups among ranks so that each part has about the same number of members: a group whose members are all on one
-// rank is described there, the members of any other group are sent to the rank of its part, which needs memory for
-// them. Source: jz-tree paper, section III-C and appendix B (arXiv:2604.05885).
+// ranks; ties are broken by the smallest global index. Catalogs and halos are of labels of a call over as many ranks,
+// and their groups are divided among ranks so that each part has about the same number of members. A group whose
+// members are all on one rank is described there, the members of any other group are sent to one rank, which needs
+// memory for them. Source: jz-tree paper, section III-C and appendix B (arXiv:2604.05885).
 //
 // Besides the errors of the call in one process: invalid_argument if ranks differ in function, dimension, type, box or
 // other arguments, or if ids or weights are not as RankOptions says; too_large if a rank has more than 2^31 - 1 points

@@ -48,7 +48,7 @@ struct HaloOptions {
 };
 
 struct HaloSummary {
-    std::int64_t groups = 0; ///< that have as many members as a halo needs: the first labels
+    std::int64_t groups = 0; ///< that have as many members as a halo needs: the first labels; over ranks of this part
     std::int64_t halos = 0;
     HaloOptions options; ///< with softening and least radius resolved
     Box box;             ///< in which the groups were found
@@ -60,8 +60,8 @@ struct HaloSummary {
 /// which will follow it with a `parent`, are not found yet.) Columns of several numbers are row-major. In the units of
 /// the input; lengths are comoving.
 struct Halos : HaloSummary {
-    /// Input rows of the groups' members: those of group g are elements group_offset[g] to group_offset[g + 1] - 1,
-    /// first the bound ones by energy, then the others by index.
+    /// Input rows of the groups' members, over ranks global indices: those of group g are elements group_offset[g] to
+    /// group_offset[g + 1] - 1, first the bound ones by energy, then the others by index.
     IndexArray member_array;
     std::vector<double> energies;             ///< of the members per unit of mass; 0 for those that are not bound
     std::vector<std::int64_t> group_offset;   ///< groups + 1
@@ -100,19 +100,28 @@ struct Halos : HaloSummary {
     std::vector<std::uint8_t> is_wide;   ///< 1 if bound members or spheres reach over more than half a period
     std::vector<std::uint8_t> is_bridge; ///< 1 if the bound members have less than half of the group's mass
 
+    /// If the call was made over ranks: of the halos, whose parts in the order of ranks are those of one process. The
+    /// groups are those of this rank's part of a catalog with the same min_members. `group` is a label of all ranks;
+    /// group_offset and offset refer to the members of the part, first_of_group and parent to its halos.
+    std::optional<Distribution> distribution = {};
+    std::int64_t first_group = 0;  ///< label of the first group of this part
+    std::int64_t first_member = 0; ///< number of members on lower ranks
+
     /// The members. Throw Error: invalid_argument (member_array holds the other width).
     [[nodiscard]] std::span<const std::int32_t> members() const { return member_array.as_int32(); }
     [[nodiscard]] std::span<const std::int64_t> members64() const { return member_array.as_int64(); }
 };
 
 /// The bound halos of the groups, which were found among all particles. Particles have three dimensions; velocities are
-/// peculiar, and all units belong together with options.universe. Throws Error: invalid_argument (what catalog()
+/// peculiar, and all units belong together with options.universe. Over ranks each has the labels of its own particles,
+/// and gets a part of the halos: a group is unbound on the rank that has most of its members, which needs memory for
+/// those of other ranks, and spheres are collected from all. Throws Error: invalid_argument (what catalog()
 /// refuses; no velocities where members are unbound; another dimension; a softening, scale factor or G that is not
 /// above 0; an H, density parameter, factor or least radius that is negative or not finite; no softening for groups
-/// of particles without a volume), unsupported (a GPU, ranks), and as catalog().
+/// of particles without a volume), unsupported (a GPU), and as catalog().
 [[nodiscard]] Halos halos(const FofResult& groups, const Particles& particles, const HaloOptions& options = {});
 
-/// The same for labels in the caller's memory, as written by fof_into().
+/// The same for labels in the caller's memory, as written by fof_into(), in one process.
 [[nodiscard]] Halos halos(std::span<const std::int32_t> labels, const FofSummary& groups, const Particles& particles,
                           const HaloOptions& options = {});
 

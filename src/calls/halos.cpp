@@ -106,6 +106,9 @@ void find(detail::Context& context, std::span<const std::int32_t> labels, const 
 } // namespace
 
 Halos halos(const FofResult& groups, const Particles& particles, const HaloOptions& options) {
+    if (options.execution.team != nullptr) {
+        return detail::halos_over_team(groups, particles, options);
+    }
     detail::require_groups_of(groups, 0);
     return halos(groups.labels(), groups, particles, options);
 }

@@ -7,6 +7,7 @@
 #include "distributed/catalog.hpp"
 #include "distributed/dbscan.hpp"
 #include "distributed/fof.hpp"
+#include "distributed/halos.hpp"
 #include "distributed/knn.hpp"
 #include "distributed/ownership.hpp"
 #include "distributed/radius.hpp"
@@ -18,6 +19,7 @@
 #include "support/message.hpp"
 #include "support/number_types.hpp"
 
+#include <bit>
 #include <cstdint>
 #include <cstring>
 #include <memory>
@@ -130,6 +132,34 @@ std::vector<Argument> arguments_of(const CatalogOverRanks& call) {
                                        {"uniform_mass", particles.uniform_mass},
                                        {"number of groups", static_cast<double>(call.groups.groups)},
                                        hash("sizes of groups", sizes)});
+    return arguments;
+}
+
+std::vector<Argument> arguments_of(const HalosOverRanks& call) {
+    const HaloOptions& options = call.options;
+    const Universe& universe = options.universe;
+    const Softening softening = options.softening.value_or(Softening());
+    std::vector<std::int64_t> overdensities;
+    for (const Overdensity& overdensity : options.overdensities) {
+        overdensities.insert(overdensities.end(), {static_cast<std::int64_t>(overdensity.reference),
+                                                   std::bit_cast<std::int64_t>(overdensity.factor)});
+    }
+    std::vector<Argument> arguments =
+        arguments_of(CatalogOverRanks{call.groups, call.particles, {options.min_members}, call.of_ranks});
+    arguments.insert(arguments.end(), {flag("internal_energies", call.particles.internal_energies.has_value()),
+                                       {"universe.gravity", universe.gravity},
+                                       {"universe.scale_factor", universe.scale_factor},
+                                       {"universe.hubble", universe.hubble},
+                                       {"universe.omega_matter", universe.omega_matter},
+                                       flag("softening given", options.softening.has_value()),
+                                       flag("softening of Plummer", softening.kernel == SofteningKernel::plummer),
+                                       {"softening.length", softening.length},
+                                       flag("unbind", options.unbind),
+                                       hash("overdensities", overdensities),
+                                       flag("outermost", options.outermost),
+                                       flag("bound_only", options.bound_only),
+                                       flag("least_radius given", options.least_radius.has_value()),
+                                       {"least_radius", options.least_radius.value_or(0)}});
     return arguments;
 }
 
@@ -302,25 +332,46 @@ void require_groups_of(const FofSummary& groups, int ranks) {
     }
 }
 
+namespace {
+
+void check_described(const FofResult& groups, const Particles& particles, const CatalogOptions& options, int ranks) {
+    require_groups_of(groups, ranks);
+    halos::check_particle_shapes(particles, groups.label_array.size(), options, DeviceKind::cpu);
+    if (groups.groups != groups.sizes.size()) {
+        throw error(ErrorKind::invalid_argument, "groups: sizes are those of ", groups.sizes.size(),
+                    " groups, but there are ", groups.groups, "; pass sizes and groups of the same result");
+    }
+}
+
+} // namespace
+
 Catalog catalog_over_team(const FofResult& groups, const Particles& particles, const CatalogOptions& options) {
     const Team& team = *options.execution.team;
     return over_team(
-        options,
-        [&] {
-            require_groups_of(groups, team.communicator.size());
-            halos::check_particle_shapes(particles, groups.label_array.size(), options, DeviceKind::cpu);
-            if (groups.groups != groups.sizes.size()) {
-                throw error(ErrorKind::invalid_argument, "groups: sizes are those of ", groups.sizes.size(),
-                            " groups, but there are ", groups.groups, "; pass sizes and groups of the same result");
-            }
-        },
-        nullptr,
+        options, [&] { check_described(groups, particles, options, team.communicator.size()); }, nullptr,
         [&](Ranks& ranks, Context& context, const CatalogOptions& here, const RankOptions& of_ranks) {
             const CatalogOverRanks call{groups, particles, here, of_ranks};
             require_same(ranks, RankFunction::catalog, arguments_of(call));
             return catalog_over_ranks(ranks, context, call);
         },
         [](const Catalog& catalog) { return catalog.groups; });
+}
+
+Halos halos_over_team(const FofResult& groups, const Particles& particles, const HaloOptions& options) {
+    const Team& team = *options.execution.team;
+    return over_team(
+        options,
+        [&] {
+            check_halos(particles, options);
+            check_described(groups, particles, {options.min_members}, team.communicator.size());
+        },
+        nullptr,
+        [&](Ranks& ranks, Context& context, const HaloOptions& here, const RankOptions& of_ranks) {
+            const HalosOverRanks call{groups, particles, here, of_ranks};
+            require_same(ranks, RankFunction::halos, arguments_of(call));
+            return halos_over_ranks(ranks, context, call);
+        },
+        [](const Halos& halos) { return halos.halos; });
 }
 
 } // namespace detail

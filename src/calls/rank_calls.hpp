@@ -22,5 +22,6 @@ Catalog catalog_over_team(const FofResult& groups, const Particles& particles, c
 
 /// Throws what <kith/halos.hpp> says of options and shapes, whose checks need no particle.
 void check_halos(const Particles& particles, const HaloOptions& options);
+Halos halos_over_team(const FofResult& groups, const Particles& particles, const HaloOptions& options);
 
 } // namespace kith::detail

@@ -42,7 +42,17 @@ Argument hash(std::string name, std::span<const std::int64_t> values);
 std::vector<Argument> shape_arguments(const PointsView& points, const Box& box);
 
 /// The functions over ranks.
-enum class RankFunction : std::uint8_t { knn, knn_visit, radius_search, radius_count, fof, dbscan, catalog, gather };
+enum class RankFunction : std::uint8_t {
+    knn,
+    knn_visit,
+    radius_search,
+    radius_count,
+    fof,
+    dbscan,
+    catalog,
+    halos,
+    gather
+};
 
 /// Throws invalid_argument on all ranks unless all call the same function with the same values of these arguments.
 void require_same(Ranks& ranks, RankFunction function, const std::vector<Argument>& arguments);

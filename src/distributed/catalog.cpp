@@ -153,10 +153,7 @@ Catalog catalog_over_ranks(Ranks& ranks, Context& context, const CatalogOverRank
     std::vector<std::uint8_t> memory_of_types;
     Particles plain;
     ranks.agreed([&] {
-        if (has_types && particles.types.empty() && rows > 0) {
-            throw Error(ErrorKind::invalid_argument, "types: other ranks passed types, this one none; all ranks with "
-                                                     "particles must pass them, or none");
-        }
+        require_types(has_types, particles);
         plain = halos::with_plain_types(particles, memory_of_types);
         plain.internal_energies.reset(); // it has none of them
     });

@@ -10,6 +10,13 @@
 
 namespace kith::detail {
 
+void require_types(bool has_types, const Particles& particles) {
+    if (has_types && particles.types.empty() && particles.positions.count() > 0) {
+        throw Error(ErrorKind::invalid_argument, "types: other ranks passed types, this one none; all ranks with "
+                                                 "particles must pass them, or none");
+    }
+}
+
 GroupedParticles::GroupedParticles(Ranks& ranks, Context& context, const FofResult& groups, std::int64_t min_members,
                                    const Particles& particles, bool has_types, const Ownership& ownership,
                                    const GivenIds& ids)

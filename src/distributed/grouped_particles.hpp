@@ -30,6 +30,9 @@ struct WholeGroups {
     PointNumbers numbers;
 };
 
+/// Throws invalid_argument if this rank has particles without types although other ranks passed some.
+void require_types(bool has_types, const Particles& particles);
+
 class GroupedParticles {
 public:
     /// Collective, after share_frame(). Types are plain (halos/columns.hpp), on all ranks if `has_types`. Throws

@@ -61,6 +61,9 @@ struct WithoutColumns : HaloSummary {
     std::vector<std::int64_t> group_offset;
     std::vector<std::int64_t> first_of_group;
     std::vector<std::int64_t> offset;
+    std::optional<Distribution> distribution;
+    std::int64_t first_group;
+    std::int64_t first_member;
 };
 constexpr auto fields = std::count_if(halo_columns.begin(), halo_columns.end(),
                                       [](const HaloColumn& column) { return !column.field.empty(); });

@@ -5,6 +5,7 @@
 #include <kith/catalog.hpp>
 #include <kith/dbscan.hpp>
 #include <kith/distributed.hpp>
+#include <kith/halos.hpp>
 
 #include <gtest/gtest.h>
 
@@ -65,6 +66,7 @@ struct Answers {
     std::vector<std::int64_t> labels;
     std::vector<double> centers;
     std::vector<std::int64_t> clusters;
+    std::vector<double> spheres;
 
     bool operator==(const Answers&) const = default;
 };
@@ -79,6 +81,9 @@ Answers answers_of(Communicator& ranks, const PointsView& mine, const Execution&
     const DbscanResult clusters = dbscan(mine, 0.1, 3, {.execution = over(ranks, execution)});
     answers.clusters.assign(clusters.labels64().begin(), clusters.labels64().end());
     answers.centers = catalog(groups, {mine}, {.min_members = 2, .execution = over(ranks, execution)}).center;
+    HaloOptions options{.unbind = false, .min_members = 3, .outermost = true, .execution = over(ranks, execution)};
+    options.universe = {.gravity = 1, .scale_factor = 1, .hubble = 10, .omega_matter = 0.3};
+    answers.spheres = halos(groups, {mine}, options).sphere_radius;
     return answers;
 }
 

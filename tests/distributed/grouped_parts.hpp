@@ -33,11 +33,17 @@ inline Particles part_of(const Particles& particles, const RankFirsts& firsts, i
     if (particles.velocities) {
         part.velocities = part_of(*particles.velocities, firsts, rank);
     }
-    if (particles.masses) {
-        const auto masses = [&]<class T>(T) {
-            return ScalarsView(std::span(static_cast<const T*>(particles.masses->data()) + first, count));
+    const auto scalars = [&](const ScalarsView& all) {
+        const auto some = [&]<class T>(T) {
+            return ScalarsView(std::span(static_cast<const T*>(all.data()) + first, count));
         };
-        part.masses = particles.masses->dtype() == DType::float32 ? masses(0.0F) : masses(0.0);
+        return all.dtype() == DType::float32 ? some(0.0F) : some(0.0);
+    };
+    if (particles.masses) {
+        part.masses = scalars(*particles.masses);
+    }
+    if (particles.internal_energies) {
+        part.internal_energies = scalars(*particles.internal_energies);
     }
     part.uniform_mass = particles.uniform_mass;
     part.types = particles.types.empty() ? particles.types : particles.types.subview(first, part.positions.count());

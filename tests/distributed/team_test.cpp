@@ -208,6 +208,12 @@ std::vector<Function> functions() {
                     const FofResult groups = fof(share.all, LinkingLength::absolute(length));
                     (void)catalog(groups.labels(), groups, {share.all}, {.execution = execution});
                 }),
+        refused("halos of labels",
+                [](const Share& share, const Execution& execution) {
+                    const FofResult groups = fof(share.all, LinkingLength::absolute(length));
+                    HaloOptions options{.unbind = false, .execution = execution};
+                    (void)halos(groups.labels(), groups, {share.all}, options);
+                }),
         refused("knn_async",
                 [](const Share& share, const Execution& execution) {
                     Execution on_gpu = execution;
