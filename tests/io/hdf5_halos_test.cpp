@@ -266,10 +266,13 @@ TEST(HaloFile, AsATable) {
     EXPECT_EQ(read_bytes(folder / "halos.csv"),
               "Halo,SubhaloGroupNr,SubhaloParent,SubhaloLen,SubhaloLenType_0,SubhaloLenType_1,SubhaloIDMostbound,"
               "SubhaloPos_x,SubhaloPos_y,SubhaloPos_z,SubhaloCM_x,SubhaloCM_y,SubhaloCM_z,SubhaloCMOffset,SubhaloVel_x,"
-              "SubhaloVel_y,SubhaloVel_z,SubhaloMass,SubhaloGroupMass,SubhaloUnboundFraction,SubhaloHalfmassRad,"
-              "SubhaloVmax,SubhaloVmaxRad,SubhaloIsWide,SubhaloIsBridge,Group_M_Crit200,Group_M_TopHat200,"
-              "Group_R_Crit200,Group_R_TopHat200\r\n"
-              "0,0,-1,3,2,1,13,7,8,9,6,8,9,1,2.75,0,0,4,5,0.2,0.75,100,1.5,0,1,30,20,3,2\r\n");
+              "SubhaloVel_y,SubhaloVel_z,SubhaloVelDisp,SubhaloSpin_x,SubhaloSpin_y,SubhaloSpin_z,SubhaloSpinBullock,"
+              "SubhaloSpinPeebles,SubhaloMass,SubhaloGroupMass,SubhaloUnboundFraction,SubhaloHalfmassRad,SubhaloBToA,"
+              "SubhaloCToA,SubhaloMajorAxis_x,SubhaloMajorAxis_y,SubhaloMajorAxis_z,SubhaloVmax,SubhaloVmaxRad,"
+              "SubhaloIsWide,SubhaloIsBridge,Group_M_Crit200,Group_M_TopHat200,Group_R_Crit200,Group_R_TopHat200,"
+              "Group_C_Crit200,Group_C_TopHat200,Group_CVmax_Crit200,Group_CVmax_TopHat200\r\n"
+              "0,0,-1,3,2,1,13,7,8,9,6,8,9,1,2.75,0,0,5,0,0,12,0.03,0.04,4,5,0.2,0.75,0.75,0.5,1,0,0,100,1.5,0,1,30,20,"
+              "3,2,6,7,8,9\r\n");
     EXPECT_EQ(io::describe_result(folder / "halos.csv")->kind, "a table of halos");
 }
 
