@@ -97,12 +97,16 @@ void read_scaling(const SnapshotFile& snapshot, SnapshotHeader& header, std::ini
     scaling = first ? first->second : scaling;
 }
 
-// Gadget-4 has a class of softening for each type, and AREPO's names say type for class. SWIFT has one length for dark
-// matter, and writes its parameters as texts.
+// In the units of positions, which may be physical. Gadget-4 has a class of softening for each type, and AREPO's names
+// say type for class. SWIFT has one length for dark matter, and writes its parameters as texts.
 void read_softening(SnapshotHeader& header, hid_t parameters) {
-    const double a = header.frame ? header.frame->scale_factor : 1;
     const auto at_this_time = [&](double comoving, std::optional<double> most_physical) {
-        const double length = header.frame ? std::min(comoving, most_physical.value_or(comoving * a) / a) : comoving;
+        double length = comoving;
+        if (header.frame) {
+            const double a = header.frame->scale_factor;
+            length = std::min(comoving, most_physical.value_or(comoving * a) / a) *
+                     std::pow(a, 1 - header.frame->length.a_power);
+        }
         return std::isfinite(length) && length > 0 ? length : 0;
     };
     for (std::size_t type = 0; type < header.softening.size(); ++type) {

@@ -348,16 +348,19 @@ TEST_F(Hdf5Snapshot, SofteningsAreThoseOfTheTime) {
     EXPECT_EQ(begin("SofteningTypeOfPartType0", "SofteningComovingType3", "SofteningMaxPhysType2")[0], 0.25);
     EXPECT_EQ(begin("SofteningClassOfPartType1", "SofteningComovingClass2", "SofteningMaxPhysClass3")[1], 0);
 
-    Hdf5Maker(path())
-        .group("Header")
-        .attribute<double>("Header", "Time", {0.5})
-        .attribute<double>("Header", "ComovingIntegrationOn", {1})
-        .group("Parameters")
-        .text("Parameters", "Gravity:comoving_DM_softening", "0.25")
-        .text("Parameters", "Gravity:max_physical_DM_softening", "0.0625")
-        .group("PartType1")
-        .dataset("PartType1/Coordinates", ramp(3), 3);
-    EXPECT_EQ(io::read_header(path()).softening[1], 0.125);
+    for (const double power : {0, 1}) { // of positions that are physical, and comoving
+        Hdf5Maker(path())
+            .group("Header")
+            .attribute<double>("Header", "Time", {0.5})
+            .attribute<double>("Header", "ComovingIntegrationOn", {1})
+            .group("Parameters")
+            .text("Parameters", "Gravity:comoving_DM_softening", "0.25")
+            .text("Parameters", "Gravity:max_physical_DM_softening", "0.0625")
+            .group("PartType1")
+            .dataset("PartType1/Coordinates", ramp(3), 3)
+            .attribute<double>("PartType1/Coordinates", "a_scaling", {power});
+        EXPECT_EQ(io::read_header(path()).softening[1], power == 0 ? 0.0625 : 0.125);
+    }
 }
 
 // One type may state what another does not, and one power without the other.
