@@ -97,17 +97,20 @@ public:
     }
 
 private:
+    /// By mass; members without any count alike.
     [[nodiscard]] std::array<double, 3> mean(const Vectors& vectors) const {
-        double mass = 0;
+        const bool have_mass = std::any_of(left_.begin(), left_.end(), [&](std::int32_t i) { return masses_[i] > 0; });
+        double sum_of_weights = 0;
         std::array<double, 3> sum{};
         for (const std::int32_t i : left_) {
-            mass += masses_[i];
+            const double weight = have_mass ? masses_[i] : 1;
+            sum_of_weights += weight;
             for (std::size_t axis = 0; axis < 3; ++axis) {
-                sum[axis] += masses_[i] * vectors[axis][i];
+                sum[axis] += weight * vectors[axis][i];
             }
         }
         for (double& component : sum) {
-            component = mass > 0 ? component / mass : 0;
+            component /= sum_of_weights;
         }
         return sum;
     }

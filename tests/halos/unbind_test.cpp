@@ -141,6 +141,21 @@ TEST_F(BoundMembersOfGroups, AreThoseOfTheOracle) {
     }
 }
 
+TEST_F(BoundMembersOfGroups, WithoutMassStayIfNoneMoves) {
+    for (const double speed : {0.0, 4.0}) {
+        Groups groups;
+        for (int i = 0; i < 16; ++i) { // they drift together, but the last
+            groups.add_body({1.0 + i, 2, 3}, {3, -2, i == 15 ? 1 + speed : 1}, 0);
+        }
+        groups.end_group();
+        const oracle::BoundMembers expected = oracle::unbind(
+            bodies_of(groups, 0), [](double r) { return oracle::spline_kernel(r, 0.05); }, {.gravity = 1}, 16);
+        EXPECT_EQ(std::ssize(expected.members), speed == 0 ? 16 : 0);
+        EXPECT_EQ(groups.bound({SofteningKernel::spline, 0.05}, {.gravity = 1}, 16).count[0],
+                  std::ssize(expected.members));
+    }
+}
+
 /// How many stay of a uniform sphere of 2,000, of this density over the critical one, that moves with flow * H a dx.
 std::int64_t left_of_sphere(double density, double flow) {
     constexpr std::int64_t count = 2000;

@@ -22,19 +22,21 @@ double distance(const Body& a, const Body& b) {
     return std::sqrt(sum);
 }
 
-/// The mean of a vector of bodies, by mass.
+/// The mean of a vector of bodies, by mass; those without any count alike.
 template <class Of>
 std::array<double, 3> mean(const std::vector<Body>& bodies, const Of& of) {
+    const bool have_mass = std::any_of(bodies.begin(), bodies.end(), [](const Body& body) { return body.mass > 0; });
     std::array<double, 3> sum{};
-    double mass = 0;
+    double sum_of_weights = 0;
     for (const Body& body : bodies) {
-        mass += body.mass;
+        const double weight = have_mass ? body.mass : 1;
+        sum_of_weights += weight;
         for (std::size_t axis = 0; axis < 3; ++axis) {
-            sum[axis] += body.mass * of(body)[axis];
+            sum[axis] += weight * of(body)[axis];
         }
     }
     for (double& component : sum) {
-        component /= mass;
+        component /= sum_of_weights;
     }
     return sum;
 }
