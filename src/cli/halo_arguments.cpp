@@ -96,8 +96,9 @@ std::vector<LeftOut> leave_out(const HaloArguments& arguments, bool has_velociti
                                const io::SnapshotUniverse& stated, HaloOptions& options) {
     const auto whole_groups = [&](const std::string& why) -> std::string {
         if (arguments.unbind) {
-            throw UsageError(
-                fmt::format("--unbind is 'yes', but what is bound is unknown: {}, or leave --unbind out", why));
+            throw UsageError(fmt::format("--unbind is 'yes', but what is bound is unknown: {}; or leave --unbind out, "
+                                         "for whole groups",
+                                         why));
         }
         options.unbind = false;
         return "unbinding, so that each halo is its whole group";
@@ -105,8 +106,8 @@ std::vector<LeftOut> leave_out(const HaloArguments& arguments, bool has_velociti
     std::vector<LeftOut> all;
     options.unbind = arguments.unbind.value_or(true);
     if (options.unbind && !has_velocities) {
-        const std::string why = "the input has no velocities; --unbind no asks for that";
-        all.push_back({{whole_groups(why)}, why});
+        const std::string why = "the input has no velocities";
+        all.push_back({{whole_groups(why)}, why + "; --unbind no asks for that"});
     }
     const bool knows_hubble = arguments.hubble || stated.no_hubble.empty();
     LeftOut of_universe;
@@ -125,7 +126,7 @@ std::vector<LeftOut> leave_out(const HaloArguments& arguments, bool has_velociti
         }
         remove_spheres(options, false, of_universe.what);
     } else if (options.universe.hubble == 0) {
-        of_universe.why = "nothing expands";
+        of_universe.why = "--hubble is 0, and there is no density to compare with";
         remove_spheres(options, false, of_universe.what);
     } else if (!arguments.omega_matter && !stated.no_omega_matter.empty()) {
         of_universe.why = fmt::format("the file does not state {}; pass --omega-matter", stated.no_omega_matter);
