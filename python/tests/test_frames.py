@@ -1,14 +1,12 @@
 """One number means one thing: psi, velocities and units of a snapshot that is not of today, here, in files and at the shell."""
 
-import os
-import pathlib
 import subprocess
 
 import numpy
 import pytest
 
 import kith
-from built import DIMENSIONS
+from built import DIMENSIONS, program
 
 h5py = pytest.importorskip("h5py")
 
@@ -52,11 +50,8 @@ def write(path, code):
 
 def run_program(task, path, *options):
     """The file that it writes."""
-    program = pathlib.Path(os.environ.get("KITH_PROGRAM") or pathlib.Path(kith.__file__).parents[2] / "bin" / "kith")
-    if not program.is_file():
-        pytest.skip(f"there is no program {program}")
     found = path.with_name("shell.hdf5")
-    subprocess.run([program, task, path, "-o", found, "--min-members", "2", *options], check=True, stdout=subprocess.DEVNULL)
+    subprocess.run([program(), task, path, "-o", found, "--min-members", "2", *options], check=True, stdout=subprocess.DEVNULL)
     return found
 
 

@@ -1,13 +1,12 @@
 """Members of groups: the rows of a catalog are those of the particles at hand, or there is an error that says which are."""
 
-import os
-import pathlib
 import subprocess
 
 import numpy
 import pytest
 
 import kith
+from built import program
 
 h5py = pytest.importorskip("h5py")
 
@@ -42,11 +41,8 @@ def catalog_of(path, snapshot, by_program):
     if not by_program:
         kith.write_catalog(name, kith.fof(snapshot, 0.5, min_members=5, return_catalog=True)[1], snapshot)
         return kith.read_catalog(name)
-    program = pathlib.Path(os.environ.get("KITH_PROGRAM") or pathlib.Path(kith.__file__).parents[2] / "bin" / "kith")
-    if not program.is_file():
-        pytest.skip(f"there is no program {program}")
     types = "all" if len(numpy.unique(snapshot.types)) > 1 else str(snapshot.types[0])
-    subprocess.run([program, "fof", path, "--types", types, "--linking-length", "0.5", "--min-members", "5", "-o", name],
+    subprocess.run([program(), "fof", path, "--types", types, "--linking-length", "0.5", "--min-members", "5", "-o", name],
                    check=True, stdout=subprocess.DEVNULL)
     return kith.read_catalog(name)
 
