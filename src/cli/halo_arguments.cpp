@@ -146,6 +146,14 @@ std::vector<std::string> names_of(const std::vector<Overdensity>& overdensities)
     return names;
 }
 
+std::vector<std::pair<std::string, std::optional<double>>> Gravity::numbers() const {
+    const auto known = [](double number, bool certain) { return certain ? std::optional(number) : std::nullopt; };
+    const Universe& universe = options.universe;
+    return {{"G", known(universe.gravity, is_known)},
+            {"H", known(universe.hubble, is_hubble_known)},
+            {"omega_matter", known(universe.omega_matter, universe.omega_matter > 0)}};
+}
+
 void add_gravity_options(const Parser& command, HaloArguments& arguments) {
     add_value(command, "--unbind", "yes|no",
               "Whether a halo is what is bound of its group (yes, the default) or the whole group", arguments.unbind,
@@ -200,6 +208,7 @@ Gravity gravity_of(const HaloArguments& arguments, const io::Snapshot& snapshot,
         no_gravity = "the input has no masses, and each particle counts as mass 1";
     }
     gravity.is_known = no_gravity.empty();
+    gravity.is_hubble_known = arguments.hubble || stated.no_hubble.empty();
     if (!gravity.is_known) {
         options.universe.gravity = 1;
     }

@@ -7,6 +7,7 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace kith::cli {
@@ -34,7 +35,11 @@ struct Gravity {
     double velocity_factor = 1; ///< of stored velocities, to be peculiar
     double energy_factor = 1;   ///< of stored internal energies
     bool is_known = true;       ///< G
+    bool is_hubble_known = true;
     std::string softening_from; ///< "--softening", "the file", "1/30 of the mean separation"
+
+    /// G, H and omega_matter by name, as far as they are known.
+    [[nodiscard]] std::vector<std::pair<std::string, std::optional<double>>> numbers() const;
 };
 
 /// From the options and the header. Adds warnings that name what is left out, and what to pass for it. Throws UsageError

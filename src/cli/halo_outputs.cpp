@@ -31,11 +31,11 @@ io::Provenance provenance_of(const HaloArguments& arguments, const HaloRun& run,
     parameters["softening"] = fmt::format("{}", options.softening->length);
     parameters["softening_kernel"] = kernel_name(options.softening->kernel);
     parameters["least_radius"] = fmt::format("{}", options.least_radius.value_or(0));
-    if (run.gravity.is_known) {
-        parameters["G"] = fmt::format("{}", options.universe.gravity);
+    for (const auto& [name, number] : run.gravity.numbers()) {
+        if (number) {
+            parameters[name] = fmt::format("{}", *number);
+        }
     }
-    parameters["H"] = fmt::format("{}", options.universe.hubble);
-    parameters["omega_matter"] = fmt::format("{}", options.universe.omega_matter);
     return made_by;
 }
 

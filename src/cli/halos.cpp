@@ -87,9 +87,9 @@ Json json_of(const HaloArguments& arguments, const HaloRun& run) {
     json["softening"] = options.softening->length;
     json["softening_kernel"] = kernel_name(options.softening->kernel);
     json["softening_from"] = run.gravity.softening_from;
-    json["G"] = run.gravity.is_known ? Json(options.universe.gravity) : Json(nullptr);
-    json["H"] = options.universe.hubble;
-    json["omega_matter"] = options.universe.omega_matter;
+    for (const auto& [name, number] : run.gravity.numbers()) {
+        json[name] = number ? Json(*number) : Json(nullptr);
+    }
     json["internal_energy"] = run.snapshot.internal_energies.has_value();
     return json;
 }
@@ -97,10 +97,11 @@ Json json_of(const HaloArguments& arguments, const HaloRun& run) {
 void print_halos(const HaloArguments& arguments, const HaloRun& run) {
     print_groups(arguments, run);
     const HaloOptions& options = run.halos.options;
-    print_line("gravity",
-               fmt::format("{}, H = {:.6g}, Omega_m = {:.6g}, a = {:.6g}",
-                           run.gravity.is_known ? fmt::format("G = {:.6g}", options.universe.gravity) : "G unknown",
-                           options.universe.hubble, options.universe.omega_matter, options.universe.scale_factor));
+    std::string gravity;
+    for (const auto& [name, number] : run.gravity.numbers()) {
+        gravity += number ? fmt::format("{} = {:.6g}, ", name, *number) : name + " unknown, ";
+    }
+    print_line("gravity", fmt::format("{}a = {:.6g}", gravity, options.universe.scale_factor));
     print_line("", fmt::format("softening {:.6g} ({}), from {}", options.softening->length,
                                kernel_name(options.softening->kernel), run.gravity.softening_from));
     if (options.unbind && has_gas(run.snapshot)) {

@@ -197,8 +197,10 @@ TEST_F(ProgramHalos, WhatIsLeftOutIsNamedWithItsRemedy) {
         EXPECT_FALSE(file.has("Group/Group_M_Crit200"));
         EXPECT_GT(file.dataset<double>("Subhalo/SubhaloHalfmassRad").front(), 0);
     }
+    EXPECT_EQ(json["H"], Json(nullptr));
     const Json with_gravity = halos("--G 43.0091727");
     EXPECT_EQ(with_gravity["bound"], members);
+    EXPECT_NE(kith("info halos.hdf5").out.find("G = 43.0091727\n"), std::string::npos); // and no H
     EXPECT_NE(warnings_of(with_gravity).find("left out: the expansion in energies, the radii"), std::string::npos);
     EXPECT_NE(warnings_of(with_gravity).find("pass --hubble"), std::string::npos);
     const Json with_all = halos("--G 43.0091727 --hubble 100 --omega-matter 0.3");
