@@ -75,7 +75,7 @@ struct Clouds {
         std::vector<oracle::Body> bodies;
         const auto center = static_cast<std::size_t>(found.center_row[halo]);
         for (std::int64_t i = 0; i < found.count[halo]; ++i) {
-            const auto row = static_cast<std::size_t>(found.members[found.offset[halo] + i]);
+            const auto row = static_cast<std::size_t>(found.members()[found.offset[halo] + i]);
             oracle::Body body{.mass = masses[row]};
             for (std::size_t axis = 0; axis < 3; ++axis) {
                 body.position[axis] = std::remainder(static_cast<double>(positions[3 * row + axis]) -
