@@ -126,7 +126,7 @@ void GroupedParticles::check_labels(std::int64_t groups) {
                 throw error(ErrorKind::invalid_argument,
                             {.point = static_cast<std::int64_t>(row), .value = static_cast<double>(labels_[row])},
                             "groups: row ", row, " has label ", labels_[row], ", but there are ", groups,
-                            " groups; labels are 0 to ", groups - 1, ", or -1 for no group");
+                            " groups; labels are their numbers, from 0, or -1 for no group");
             }
         }
     });

@@ -36,7 +36,7 @@ void check_labels(const LabeledGroups& groups) {
         groups.rows(), grain, [&](std::int64_t i) { return groups.labels[i] < -1 || groups.labels[i] >= number; });
     if (row < groups.rows()) {
         refuse_row(row, groups.labels[row], "groups: row ", row, " has label ", groups.labels[row], ", but there are ",
-                   number, " groups; labels are 0 to ", number - 1, ", or -1 for no group");
+                   number, " groups; labels are their numbers, from 0, or -1 for no group");
     }
 }
 

@@ -168,13 +168,15 @@ bool is_of_groups(const HaloColumn& column) {
 }
 
 bool is_present(const HaloColumn& column, const HaloSource& source) {
+    const bool has_velocities =
+        source.halos.halos == 0 ? source.groups.snapshot.velocities.has_value() : !source.halos.velocity.empty();
     switch (column.presence) {
     case ColumnPresence::with_velocities:
-        return !source.halos.velocity.empty();
+        return has_velocities;
     case ColumnPresence::with_gravity:
         return source.knows_gravity;
     case ColumnPresence::with_velocities_and_gravity:
-        return source.knows_gravity && !source.halos.velocity.empty();
+        return source.knows_gravity && has_velocities;
     case ColumnPresence::with_ids:
         return !source.groups.snapshot.ids.empty();
     default:

@@ -163,9 +163,11 @@ TEST(HaloFile, EveryColumnIsDescribed) {
 
 TEST(HaloFile, WithoutHalosThereAreNoSubhalos) {
     const TemporaryFolder folder;
-    Halos none = halos();
-    none.halos = 0;
-    none.group.clear();
+    Halos none;
+    none.groups = 2;
+    none.options = halos().options;
+    none.member_array = halos().member_array;
+    none.group_offset = halos().group_offset;
     none.first_of_group = {-1, -1};
     Catalog ordered = groups();
     io::order_members(ordered, none, snapshot());
@@ -175,6 +177,8 @@ TEST(HaloFile, WithoutHalosThereAreNoSubhalos) {
     EXPECT_FALSE(file.has("Subhalo/SubhaloLen"));
     EXPECT_EQ(file.dataset<double>("Group/Group_M_Crit200"), (std::vector<double>{0, 0}));
     EXPECT_EQ(io::read_catalog(folder / "halos.hdf5").catalog.center, groups().center); // GroupCM
+    io::write_halos_table(folder / "halos.csv", io::TableFormat::csv, none, ordered, snapshot(), made_by);
+    EXPECT_NE(read_bytes(folder / "halos.csv").find("SubhaloVel_x"), std::string::npos); // as if there were any
 }
 
 TEST(HaloFile, IsReadBack) {
