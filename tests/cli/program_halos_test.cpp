@@ -152,7 +152,7 @@ TEST_F(ProgramHalos, HalosAreAlsoTablesPicturesAndDescribed) {
     const Outcome people = kith("info halos.hdf5");
     EXPECT_NE(people.out.find("halos    1 with 200 bound members\n"), std::string::npos) << people.out;
     EXPECT_NE(people.out.find("G = 43.009"), std::string::npos) << people.out;
-    EXPECT_NE(people.out.find("of halos SubhaloCM x 3, code length, comoving\n"), std::string::npos) << people.out;
+    EXPECT_NE(people.out.find(" SubhaloCM x 3, code length, comoving\n"), std::string::npos) << people.out;
     const Json info = Json::parse(kith("info --json halos.hdf5").out);
     EXPECT_EQ(info["halos"]["count"], 1);
     EXPECT_EQ(info["halos"]["overdensities"], json["overdensities"]);
