@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -30,40 +31,59 @@ std::int64_t linked_particles(const FofRun& run) {
     return run.rows_in_all() - std::count(run.is_secondary.begin(), run.is_secondary.end(), std::uint8_t{1});
 }
 
-/// Of the particles that are linked; 0 if they have none.
-double mean_mass(const FofRun& run) {
+/// Of the particles that are linked.
+struct Matter {
+    double mass = 0; ///< of all; 0 if each has the same, or none
+    std::array<bool, max_types> has_type{};
+};
+
+Matter matter_here(const FofRun& run) {
     const io::Snapshot& snapshot = run.snapshot;
-    if (!snapshot.masses) {
-        return snapshot.uniform_mass.value_or(0);
+    Matter matter;
+    if (snapshot.masses) {
+        std::visit(
+            [&](const auto& masses) {
+                for (std::int64_t row = 0; row < std::ssize(masses); ++row) {
+                    matter.mass += is_linked(run, row) ? static_cast<double>(masses[row]) : 0;
+                }
+            },
+            snapshot.masses->values);
     }
-    double total = 0;
-    std::visit(
-        [&](const auto& masses) {
-            for (std::int64_t row = 0; row < std::ssize(masses); ++row) {
-                total += is_linked(run, row) ? static_cast<double>(masses[row]) : 0;
-            }
-        },
-        snapshot.masses->values);
-    return total / static_cast<double>(std::max<std::int64_t>(linked_particles(run), 1));
+    for (std::int64_t row = 0; row < std::ssize(snapshot.types); ++row) {
+        bool& has_type = matter.has_type[snapshot.types[row]];
+        has_type = has_type || is_linked(run, row);
+    }
+    return matter;
 }
 
-std::vector<int> types_linked(const FofRun& run) {
-    std::array<bool, max_types> is_present{};
-    for (std::int64_t row = 0; row < std::ssize(run.snapshot.types); ++row) {
-        is_present[run.snapshot.types[row]] = is_present[run.snapshot.types[row]] || is_linked(run, row);
+/// Collective. Of all processes.
+Matter matter_of(const FofRun& run) {
+    Matter matter = matter_here(run);
+    if (run.ranks() != nullptr) {
+        const std::vector<Matter> parts = run.ranks()->gather_values(matter);
+        matter = {};
+        for (const Matter& part : parts) { // added alike on all
+            matter.mass += part.mass;
+            std::transform(part.has_type.begin(), part.has_type.end(), matter.has_type.begin(), matter.has_type.begin(),
+                           std::logical_or());
+        }
     }
+    return matter;
+}
+
+/// Collective.
+io::MatterSeparation separation_in_universe(const FofRun& run) {
+    const Matter matter = matter_of(run);
     std::vector<int> types;
     for (int type = 0; type < max_types; ++type) {
-        if (is_present[type]) {
+        if (matter.has_type[type]) {
             types.push_back(type);
         }
     }
-    return types;
-}
-
-io::MatterSeparation separation_in_universe(const FofRun& run) {
-    const double mass = mean_mass(run);
-    io::MatterSeparation found = io::matter_separation(run.snapshot.header, types_linked(run), mass);
+    const double mass = run.snapshot.masses
+                            ? matter.mass / static_cast<double>(std::max<std::int64_t>(linked_particles(run), 1))
+                            : run.snapshot.uniform_mass.value_or(0);
+    io::MatterSeparation found = io::matter_separation(run.snapshot.header, types, mass);
     if (mass == 0) {
         found.length = 0;
         found.not_known += fmt::format("{}the masses of the particles", found.not_known.empty() ? "" : ", ");
@@ -166,7 +186,7 @@ LinkingLength linking_length_for(const FofArguments& arguments, const FofRun& ru
 }
 
 void add_separation_warning(const FofArguments& arguments, FofRun& run) {
-    if (!arguments.linking_length.is_relative() || run.separation || arguments.sample || run.ranks() != nullptr ||
+    if (!arguments.linking_length.is_relative() || run.separation || arguments.sample ||
         run.groups.volume_kind != VolumeKind::box || run.positions().columns != 3 || arguments.omega_sim != 1) {
         return;
     }
@@ -175,8 +195,8 @@ void add_separation_warning(const FofArguments& arguments, FofRun& run) {
     if (in_universe > 0 && std::abs(in_box - in_universe) > tolerated * in_universe) {
         run.warnings.push_back(fmt::format(
             "the mean separation of the particles in the box, {:.6g}, of which the linking length is {}, is {:.3g} "
-            "times "
-            "that which their mean mass has in the universe, {:.6g}; --mean-separation cosmology takes the latter",
+            "times that which their mean mass has in the universe, {:.6g}; --mean-separation cosmology takes the "
+            "latter",
             in_box, arguments.linking_length.value(), in_box / in_universe, in_universe));
     }
 }
