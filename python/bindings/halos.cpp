@@ -104,11 +104,12 @@ HaloOptions options_of(const UniverseArgument& universe, const SofteningArgument
 }
 
 /// Finds groups at a length, whose labels it writes; without a length, those of the labels given. Points that are marked
-/// as secondary join groups.
-Halos find(const Call& call, const OutputArray& labels, const std::optional<LengthArgument>& length,
-           const std::optional<InputArray>& is_secondary, const std::optional<InputArray>& velocities,
-           const std::optional<InputArray>& masses, double uniform_mass, const std::optional<InputArray>& types,
-           const std::optional<InputArray>& internal_energies, HaloOptions options) {
+/// as secondary join groups. Over ranks, where the labels are the groups' own, these have been found.
+Halos find(const Call& call, const std::optional<OutputArray>& labels, const FofResult* groups_of_ranks,
+           const std::optional<LengthArgument>& length, const std::optional<InputArray>& is_secondary,
+           const std::optional<InputArray>& velocities, const std::optional<InputArray>& masses, double uniform_mass,
+           const std::optional<InputArray>& types, const std::optional<InputArray>& internal_energies,
+           HaloOptions options) {
     call.require_host(this_call);
     Particles particles{.positions = call.points().points(), .uniform_mass = uniform_mass};
     if (velocities) {
@@ -127,8 +128,13 @@ Halos find(const Call& call, const OutputArray& labels, const std::optional<Leng
         require_host(device_of(*internal_energies), "internal_energies is", this_call);
         particles.internal_energies = scalars_of(*internal_energies, "internal_energies");
     }
-    const std::span<std::int32_t> where = labels_of(labels, call.device);
     const std::int64_t count = call.points().count();
+    if (groups_of_ranks != nullptr) {
+        return answer(call, count, std::move(options), [&](const HaloOptions& halo_options) {
+            return halos(*groups_of_ranks, particles, halo_options);
+        });
+    }
+    const std::span<std::int32_t> where = labels_of(*labels, call.device);
     const auto find_groups = [&](const FofOptions& fof_options) -> FofSummary {
         if (!is_secondary) {
             return fof_into(where, call.points(), length_of(*length), fof_options);
@@ -210,6 +216,11 @@ void bind_halos(nb::module_& module) {
             const Softening softening = found.options.softening.value_or(Softening());
             return std::pair(std::string(kernels[static_cast<std::size_t>(softening.kernel)]), softening.length);
         });
+    bound.def_ro("first_group", &Halos::first_group)
+        .def_ro("first_member", &Halos::first_member)
+        .def_prop_ro("place", [](const Halos& found) { // among the halos of all ranks
+            return std::pair(found.distribution->first, found.distribution->total);
+        });
     bound.def_prop_ro("members", [](nb::handle self) {
         return nb::cast<const Halos&>(self).member_array.visit(
             [&](const auto members) { return numpy_view(members, 0, self); });
@@ -232,26 +243,27 @@ void bind_halos(nb::module_& module) {
 
     module.def(
         "halos",
-        [](const Call& call, const OutputArray& labels, const std::optional<LengthArgument>& length,
-           const std::optional<InputArray>& is_secondary, const std::optional<InputArray>& velocities,
-           const std::optional<InputArray>& masses, double uniform_mass, const std::optional<InputArray>& types,
-           const std::optional<InputArray>& internal_energies, const UniverseArgument& universe,
-           const SofteningArgument& softening, const OverdensitiesArgument& overdensities, bool unbind,
-           std::int64_t min_members, bool outermost, bool bound_only, std::optional<double> least_radius) {
+        [](const Call& call, const std::optional<OutputArray>& labels, const FofResult* groups_of_ranks,
+           const std::optional<LengthArgument>& length, const std::optional<InputArray>& is_secondary,
+           const std::optional<InputArray>& velocities, const std::optional<InputArray>& masses, double uniform_mass,
+           const std::optional<InputArray>& types, const std::optional<InputArray>& internal_energies,
+           const UniverseArgument& universe, const SofteningArgument& softening,
+           const OverdensitiesArgument& overdensities, bool unbind, std::int64_t min_members, bool outermost,
+           bool bound_only, std::optional<double> least_radius) {
             HaloOptions options = options_of(universe, softening, overdensities);
             options.unbind = unbind;
             options.min_members = min_members;
             options.outermost = outermost;
             options.bound_only = bound_only;
             options.least_radius = least_radius;
-            return find(call, labels, length, is_secondary, velocities, masses, uniform_mass, types, internal_energies,
-                        std::move(options));
+            return find(call, labels, groups_of_ranks, length, is_secondary, velocities, masses, uniform_mass, types,
+                        internal_energies, std::move(options));
         },
-        nb::arg("call"), nb::arg("labels").noconvert(), nb::arg("length").none(), nb::arg("is_secondary").none(),
-        nb::arg("velocities").none(), nb::arg("masses").none(), nb::arg("uniform_mass"), nb::arg("types").none(),
-        nb::arg("internal_energies").none(), nb::arg("universe"), nb::arg("softening").none(), nb::arg("overdensities"),
-        nb::arg("unbind"), nb::arg("min_members"), nb::arg("outermost"), nb::arg("bound_only"),
-        nb::arg("least_radius").none());
+        nb::arg("call"), nb::arg("labels").none().noconvert(), nb::arg("groups_of_ranks").none(),
+        nb::arg("length").none(), nb::arg("is_secondary").none(), nb::arg("velocities").none(),
+        nb::arg("masses").none(), nb::arg("uniform_mass"), nb::arg("types").none(), nb::arg("internal_energies").none(),
+        nb::arg("universe"), nb::arg("softening").none(), nb::arg("overdensities"), nb::arg("unbind"),
+        nb::arg("min_members"), nb::arg("outermost"), nb::arg("bound_only"), nb::arg("least_radius").none());
     module.def("universe_of", universe_of, nb::arg("frame").none(), nb::arg("parameters"));
     module.def("overdensity_named", overdensity_named, nb::arg("name"));
     module.def("softening_of", &io::softening_of, nb::arg("snapshot"));

@@ -26,7 +26,7 @@ from kith._devices import has_cuda, release_memory
 from kith._files import read, read_catalog, read_header, read_tipsy_array, write_catalog, write_tipsy
 from kith._fof import CatalogPart, b_of_overdensity, fof
 from kith._group_order import GroupOrder, group_order
-from kith._halo_catalog import Halos
+from kith._halo_catalog import Halos, HalosPart
 from kith._halos import halos
 from kith._hierarchy import FofLadder, Hierarchy, fof_ladder, hierarchy
 from kith._kdtree import KdTreeOrder, kdtree_order
@@ -38,11 +38,11 @@ from kith._tree import Tree
 
 Canceled: type[RuntimeError] = getattr(_core, "Canceled")
 __version__ = _core.version
-__all__ = ["Box", "Canceled", "Catalog", "CatalogPart", "DeviceCatalog", "FofLadder", "GroupOrder", "Halos", "Hierarchy",
-           "KdTreeOrder", "KnnResult", "RadiusResult", "Snapshot", "SpanningTree", "Tree", "b_of_overdensity", "dbscan",
-           "fof", "fof_ladder", "group_order", "halos", "has_cuda", "hierarchy", "kdtree_order", "knn", "mst",
-           "radius_count", "radius_search", "read", "read_catalog", "read_header", "read_tipsy_array", "release_memory",
-           "write_catalog", "write_tipsy"]
+__all__ = ["Box", "Canceled", "Catalog", "CatalogPart", "DeviceCatalog", "FofLadder", "GroupOrder", "Halos",
+           "HalosPart", "Hierarchy", "KdTreeOrder", "KnnResult", "RadiusResult", "Snapshot", "SpanningTree", "Tree",
+           "b_of_overdensity", "dbscan", "fof", "fof_ladder", "group_order", "halos", "has_cuda", "hierarchy",
+           "kdtree_order", "knn", "mst", "radius_count", "radius_search", "read", "read_catalog", "read_header",
+           "read_tipsy_array", "release_memory", "write_catalog", "write_tipsy"]
 
 _ON_DEMAND = ("datasets", "jax", "mass_function", "mpi", "plot", "sklearn", "spatial")
 _MEANT = {"radius": "radius_search and radius_count", "KDTree": "Tree, and kith.spatial.KDTree with SciPy's methods",

@@ -8,6 +8,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Iterator
+from types import SimpleNamespace
 from typing import Any
 
 import numpy
@@ -88,6 +89,7 @@ class Halos:
     """
 
     _ROW = "halo"  # in messages
+    first_group = 0  # whose members are the first
 
     def __init__(self, core, labels, linking_length, min_members, unbind, spheres, universe, particles, snapshot):
         units, has_velocities = particles.units, particles.velocities is not None
@@ -202,6 +204,8 @@ class Halos:
 
     def _of_halos(self, halos):
         """Some of the halos, of the same groups."""
+        if type(self) is not Halos:
+            raise TypeError(f"a {type(self).__name__} is a part already; take rows of its columns")
         part = Halos.__new__(Halos)
         number = numpy.full(len(self) + 1, -1)  # of each halo in the part; the last entry for those of -1
         number[halos] = numpy.arange(len(halos))
@@ -257,7 +261,9 @@ class Halos:
         if listed is None:
             raise ValueError(f"the halos have no {what}")
         middle = self.offset[halo] + self.count[halo]
-        return listed[self.offset[halo]:middle] if bound else listed[middle:self.group_offset[self.group[halo] + 1]]
+        if bound:
+            return listed[self.offset[halo]:middle]
+        return listed[middle:self.group_offset[self.group[halo] - self.first_group + 1]]
 
     def to_structured(self) -> numpy.ndarray:
         """A NumPy structured array with the columns as fields: plain numbers, in `units`."""
@@ -283,6 +289,42 @@ class Halos:
             if table[name].unit is None:
                 table[name].unit = _frames.physical_unit(self._frame, _column(name).kind, self._h)
         return table
+
+
+class HalosPart(Halos):
+    """The halos that one process has: `kith.Halos` of the groups from `first_group` on.
+
+    The columns of the parts of all processes, in the order of ranks, are those of the halos of one process, and so are
+    `members` and `energies`. `first_member` and `first_halo` count those before the part: `offset` and `group_offset` begin
+    at 0 with its members, `first_of_group` and `parent` with its halos. Without rows and ids of a file.
+
+    Attributes
+    ----------
+    members, center_row : int64
+        Global indices of the points, or ids.
+    labels : int64, shape (n,)
+        Of the points of this process.
+    first_group : int
+        The label of the first group here.
+    first_halo : int
+        The number of halos in the parts of lower ranks.
+    halos : int
+        In all parts.
+    first_member : int
+        The number of members in the parts of lower ranks.
+    """
+
+    _is_part = True
+
+    def __init__(self, core, labels, linking_length, min_members, unbind, spheres, universe, particles, snapshot):
+        header = getattr(snapshot, "header", None)  # what else it has is of the points of this process
+        super().__init__(core, labels, linking_length, min_members, unbind, spheres, universe, particles,
+                         SimpleNamespace(header=header))
+        self.first_group, self.first_member = core.first_group, core.first_member
+        self.first_halo, self.halos = core.place
+
+    def __repr__(self) -> str:
+        return f"<kith.HalosPart of {len(self)} halos from {self.first_halo} on, of {self.halos}>"
 
 
 class Halo(Group):

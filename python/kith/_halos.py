@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy
 
-from kith import _arrays, _core, _universe
+from kith import _arrays, _core, _frames, _universe
 from kith._arrays import AnyArray, BoxLike, ProgressLike
 from kith._call import is_snapshot, normalize_arguments, over_ranks
 from kith._fof import at_least_one
-from kith._halo_catalog import Halos
+from kith._halo_catalog import Halos, HalosPart
 from kith._hints import takes_own_names
 from kith._linked_points import linked
 
@@ -57,7 +57,7 @@ def halos(points: AnyArray, linking_length: float | None = None, *, b: float | N
         By default those of the snapshot; without them every point is of type 1.
     secondary_types, mean_separation
         Of the groups, as for `kith.fof`: points of secondary types join groups of `min_members` others and more. Not with
-        `labels`.
+        `labels`, and within one process.
     internal_energies : array, shape (n,), optional
         Of gas per unit of mass, in units of velocities squared, physical; 0 for other points. They count where members are
         unbound. By default those of the snapshot.
@@ -89,11 +89,13 @@ def halos(points: AnyArray, linking_length: float | None = None, *, b: float | N
     omega_matter : float, optional
         Density of matter at that scale factor over the critical one; by default that of the snapshot.
     threads, progress, comm
-        As for `kith.knn`; halos are found on the CPU only, and within one process, not over those of a `comm`.
+        As for `kith.knn`; halos are found on the CPU only. Over the processes of a `comm` groups are found by the call,
+        not given by `labels`.
 
     Returns
     -------
     Halos
+        Over processes a `HalosPart`, which has some of the halos.
 
     Raises
     ------
@@ -104,7 +106,7 @@ def halos(points: AnyArray, linking_length: float | None = None, *, b: float | N
     TypeError
         As `kith.fof`; for `labels` beside a linking length, and for trees, whose points may have lost digits.
     NotImplementedError
-        For points in memory of a GPU, a `comm`, and other dimensions than 3.
+        For points in memory of a GPU; for `labels`, `secondary_types` and the mean separation "cosmology" over processes.
 
     Warns
     -----
@@ -131,7 +133,7 @@ def halos(points: AnyArray, linking_length: float | None = None, *, b: float | N
     ['m200c', 'r200c', 'c200c', 'cv200c']
     """
     if comm is not None:
-        raise NotImplementedError("comm is given, but halos are found within one process; leave it out")
+        _refuse_over_processes(labels, secondary_types, mean_separation)
     if isinstance(getattr(getattr(points, "_source", None), "core", None), _core.Tree):
         raise TypeError("points is a kith.Tree, whose points may have lost digits; halos are of points: give these")
     snapshot = points if is_snapshot(points) else None
@@ -143,7 +145,8 @@ def halos(points: AnyArray, linking_length: float | None = None, *, b: float | N
         raise TypeError("labels are given, and secondary_types, too, which join groups that are found; give one of them")
     if snapshot is not None and labels is None and linking_length is None:
         b = 0.2 if b is None else b
-    kernel, softening = _kernel_and_length(_universe.softening_of(snapshot) if softening is None else softening)
+    has_softening = softening is not None
+    kernel, softening = _kernel_and_length(softening if has_softening else _universe.softening_of(snapshot))
     source, linking_length, softening, least_radius = normalize_arguments(
         points, box, linking_length=linking_length, softening=softening, least_radius=least_radius)
     stated = _universe.stated_by(snapshot)
@@ -157,14 +160,35 @@ def halos(points: AnyArray, linking_length: float | None = None, *, b: float | N
     is_unbound = unbind and particles.velocities is not None and universe.gravity is not None
     softening = None if softening is None else (kernel, _universe.above_zero(softening, "softening"))
     least_radius = None if least_radius is None else _universe.not_negative(least_radius, "least_radius")
-    labels = numpy.empty(source.shape[:1], numpy.int32) if labels is None else _labels(labels, source.shape)
-    core = _core.halos(source.call(None, threads, progress), labels, link.length, link.is_secondary, particles.velocities,
-                       particles.masses, particles.uniform_mass, particles.types, particles.internal_energies,
-                       universe.of_core(), softening, list(known.values()), is_unbound, min_members, outermost, bound_only,
-                       least_radius)
-    link.warn_of_other_separation(core, source.shape)
+    call, groups = source.call(None, threads, progress, comm=comm), None
+    if comm is None:
+        labels = numpy.empty(source.shape[:1], numpy.int32) if labels is None else _labels(labels, source.shape)
+    else:
+        for name, number in zip(("G", "scale_factor", "hubble", "omega_matter"), universe):  # or None, unlike the core's
+            comm.require_same(name, number)
+        comm.require_same("the units of velocities and masses", [particles.units[kind] for kind in ("velocity", "mass")])
+        comm.require_same("the frame of the snapshot", _frames.of_points(snapshot))
+        comm.share("softening", None if has_softening else softening)
+        groups = _core.find_groups_over_ranks(call, link.length, None)
+        if not has_softening:
+            softening = max((each for each in comm.shared("softening") if each is not None), default=None)
+    core = _core.halos(call, labels, groups, link.length, link.is_secondary, particles.velocities, particles.masses,
+                       particles.uniform_mass, particles.types, particles.internal_energies, universe.of_core(), softening,
+                       list(known.values()), is_unbound, min_members, outermost, bound_only, least_radius)
+    if comm is None:
+        link.warn_of_other_separation(core, source.shape)
     linking_length = None if link.length is None else core.linking_length
-    return Halos(core, labels, linking_length, min_members, is_unbound, list(known), universe, particles, snapshot)
+    kind, labels = (Halos, labels) if comm is None else (HalosPart, groups.labels)
+    return kind(core, labels, linking_length, min_members, is_unbound, list(known), universe, particles, snapshot)
+
+
+def _refuse_over_processes(labels, secondary_types, mean_separation):
+    for is_given, what, remedy in (
+            (labels is not None, "labels", "give linking_length or b, with which the call finds the groups"),
+            (secondary_types is not None, "secondary_types", "leave one of them out"),
+            (mean_separation == "cosmology", "mean_separation='cosmology'", "give linking_length instead")):
+        if is_given:
+            raise NotImplementedError(f"{what} and comm are given; {remedy}")
 
 
 def _kernel_and_length(softening):

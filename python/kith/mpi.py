@@ -5,11 +5,12 @@
 
     labels = kith.fof(points, b=0.2, box=1, comm=MPI.COMM_WORLD)
 
-`comm=` of `kith.knn`, `kith.radius_search`, `kith.radius_count`, `kith.fof` and `kith.dbscan` names the processes that make
-a call together. Each passes its own points, possibly none, in host memory, of the same dimension and type on all; either
-all pass queries, or none. It gets the answers for its own points or queries: the bits of the call of one process with the
-points of all of them in the order of their ranks. Indices and labels are global, and int64. All other arguments must be the
-same on all processes, but `threads` and `progress`: pass a number of threads if several processes share a machine.
+`comm=` of `kith.knn`, `kith.radius_search`, `kith.radius_count`, `kith.fof`, `kith.halos` and `kith.dbscan` names the
+processes that make a call together. Each passes its own points, possibly none, in host memory, of the same dimension and
+type on all; either all pass queries, or none. It gets the answers for its own points or queries, or a part of the halos:
+the bits of the call of one process with the points of all of them in the order of their ranks. Indices and labels are
+global, and int64. All other arguments must be the same on all processes, but `threads` and `progress`: pass a number of
+threads if several processes share a machine.
 
 Any intracommunicator of mpi4py can be used, with any MPI library, since kith itself is built without MPI. A call
 communicates through a duplicate of it. An error on one process, also in an argument that only this process passes, is
@@ -50,10 +51,10 @@ class Ranks:
         Ids of the points of this process: 0 or more, in any order, unique over all processes. They replace global indices:
         they alone break ties, and results contain them. Either all processes that have points pass ids, or none.
     rebalance : bool
-        For `kith.knn` and `kith.fof`: redistribute the points for the call, so that each process has about the same number
-        of points, near each other; queries are sent to where the points near them are, and the answers are sent back. Worth
-        its traffic if the points of a process are scattered, or if it has far more of them than others. Must be the same on
-        all processes. Other functions ignore it.
+        For `kith.knn` and the groups of `kith.fof` and `kith.halos`: redistribute the points for the call, so that each
+        process has about the same number of points, near each other; queries are sent to where the points near them are,
+        and the answers are sent back. Worth its traffic if the points of a process are scattered, or if it has far more of
+        them than others. Must be the same on all processes. Other functions ignore it.
     weights : array, shape (n,), optional
         For `rebalance`: the cost of each point in any unit, finite and 0 or more. Each process then gets about the same sum
         of weights instead of the same number of points. Either all processes that have points pass weights, or none. In a
@@ -64,9 +65,9 @@ class Ranks:
     report : dict
         Of the latest call: `bytes_sent`, `bytes_received` and `messages_sent` of this process, the `seconds` of each stage,
         `first`, the global index of its first query or label, and `total`, their number on all processes. With `rebalance`
-        `kith.knn` and `kith.fof` add `work`, an array of float32 of shape (n,): what each point cost, in seconds; empty if
-        there is one process. Of `kith.fof` also `groups`, the number of groups, `linking_length` and `psi`; of
-        `kith.dbscan` the numbers of `clusters`, `core_points` and `noise_points`.
+        these add `work`, an array of float32 of shape (n,): what each point cost, in seconds; empty if there is one process.
+        Of `kith.fof` and `kith.halos` also `groups`, the number of groups, `linking_length` and `psi`; of `kith.dbscan` the
+        numbers of `clusters`, `core_points` and `noise_points`.
     """
 
     def __init__(self, comm: MPI.Intracomm, *, ids: AnyArray | None = None, rebalance: bool = False,
@@ -130,7 +131,7 @@ class _Team:
         self.rank, self.size = self.comm.rank, self.comm.size
         self.report = {"seconds": {}, "bytes_sent": 0, "bytes_received": 0, "messages_sent": 0}
         self.is_inside = False
-        self._same = {}
+        self._same, self._shared, self._shared_by_all = {}, {}, []
         self._exchanges = 0
 
     def __enter__(self):
@@ -158,6 +159,14 @@ class _Team:
         """Notes what all processes must have the same value of; they compare its text when they enter the core's work."""
         self._same[name] = str(value)
 
+    def share(self, name, value):
+        """Notes what other processes are to know once all have entered the core's work."""
+        self._shared[name] = value
+
+    def shared(self, name):
+        """What all processes have noted, by rank."""
+        return [of_rank[name] for of_rank in self._shared_by_all]
+
     def enter(self):
         """All processes begin the core's work, or raise what is wrong on one."""
         self.is_inside = True
@@ -170,17 +179,18 @@ class _Team:
         """If there is an exception on some processes, raises that of the lowest of these ranks on all, with the number of
         this rank before its text, unless there is one rank only. What ends a program, such as SystemExit, ends its own.
         """
-        told = self._gather((None if raised is None else _kind_and_text(raised), self._same))
+        told = self._gather((None if raised is None else _kind_and_text(raised), self._same, self._shared))
         if raised is not None and (self.size == 1 or not isinstance(raised, Exception)):
             raise raised
-        for rank, (error, _) in enumerate(told):
+        for rank, (error, _, _) in enumerate(told):
             if error is not None:
                 raise error[0](f"rank {rank}: {error[1]}") from (raised if rank == self.rank else None)
-        for rank, (_, same) in enumerate(told):
+        for rank, (_, same, _) in enumerate(told):
             for name, value in told[0][1].items():
                 if same.get(name) != value:
                     raise ValueError(f"{name}: {same.get(name)} on rank {rank}, {value} on rank 0; all ranks must pass the "
                                      "same")
+        self._shared_by_all = [shared for _, _, shared in told]
 
     def _gather(self, value):
         """The values of all processes, by rank; waits yield the core."""

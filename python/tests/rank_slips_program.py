@@ -28,6 +28,11 @@ def fof(**options):
     return over(kith.fof, {"points": points, "b": 0.2, **options})
 
 
+def halos(**options):
+    return over(kith.halos, {"points": points, "b": 0.2, "velocities": points, "G": 1.0, "hubble": 0, "overdensities": (),
+                             **options})
+
+
 def dbscan(**options):
     return over(kith.dbscan, {"points": points, "eps": 0.1, **options})
 
@@ -48,7 +53,7 @@ class Undecodable:
         return b"\xff".decode()
 
 
-SLIPS = [(call, slip) for call in (knn, radius_search, fof, dbscan) for slip in (
+SLIPS = [(call, slip) for call in (knn, radius_search, fof, halos, dbscan) for slip in (
     {"points": None}, {"points": points[0]}, {"points": "words"}, {"points": points.astype(complex)},
     {"points": points[:, :1]}, {"points": points[:, :2]}, {"points": points.astype(numpy.float64)},
     {"points": points * numpy.nan}, {"points": Odd()}, {"points": Undecodable()}, {"box": "wide"}, {"box": -1},
@@ -71,6 +76,13 @@ SLIPS += [(fof, slip) for slip in (
     {"types": numpy.full(50, 0.5)}, {"min_members": 0}, {"return_catalog": 3},
     {"b": None}, {"b": "wide"}, {"b": -1}, {"b": 0.3}, {"b": 0.2, "linking_length": 0.1})]
 
+SLIPS += [(halos, slip) for slip in (
+    {"velocities": "fast"}, {"velocities": points[:3]}, {"velocities": points.astype(numpy.float64)},
+    {"masses": points[:, 0]}, {"types": numpy.ones(50, numpy.uint8)}, {"internal_energies": points[:, 0]},
+    {"labels": numpy.zeros(50, numpy.int32)}, {"secondary_types": [0]}, {"mean_separation": "cosmology"},
+    {"unbind": False}, {"unbind": 3}, {"outermost": True}, {"bound_only": True}, {"min_members": 5}, {"softening": 0.1},
+    {"softening": ("cubic", 1)}, {"G": 2.0}, {"G": None}, {"hubble": 1.0}, {"omega_matter": 0}, {"scale_factor": 0.5},
+    {"overdensities": "words"}, {"least_radius": 0.1}, {"b": 0.3})]
 SLIPS += [(dbscan, slip) for slip in (
     {"eps": None}, {"eps": "wide"}, {"eps": -1}, {"eps": 0.2}, {"min_samples": 0}, {"min_samples": 7}, {"star": True},
     {"star": 3}, {"return_core": True}, {"ids": numpy.arange(49)})]
@@ -88,6 +100,6 @@ for call, slip in SLIPS:
     assert re.match(r"rank \d: ", texts[0]) or "all ranks must" in texts[0], f"{name}: {texts[0]}"
     if world.rank == 0:
         print(name, flush=True)
-knn(), radius_search(), fof(), dbscan()  # and all goes on
+knn(), radius_search(), fof(), halos(), dbscan()  # and all goes on
 if world.rank == 0:
     print(len(SLIPS), "slips were raised everywhere")

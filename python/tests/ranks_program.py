@@ -7,6 +7,7 @@ from types import SimpleNamespace
 import kith
 import kith.mpi
 import numpy
+from kith import _subjects
 from mpi4py import MPI
 
 world = MPI.COMM_WORLD
@@ -132,6 +133,61 @@ for given, options in (({}, {}), (columns, {}), (columns, {"psi": 0.5}), (column
     kind, text = raised(lambda: kith.write_catalog("never-written.gtp", part))
     assert kind is TypeError and "part" in text, text
 
+
+
+def same_halos(part, comm, expected):
+    """Whether the parts of all processes are the halos of one."""
+    assert part.columns == expected.columns and part.halos == len(expected) > 3
+    for name in ("G", "scale_factor", "hubble", "softening", "least_radius", "linking_length", "unbind", "units"):
+        assert getattr(part, name) == getattr(expected, name), name
+    for name in (*part.columns, "members", "energies"):
+        column = numpy.concatenate(comm.allgather(getattr(part, name)))
+        assert numpy.array_equal(column, getattr(expected, name), equal_nan=column.dtype.kind == "f"), name
+    offsets = comm.allgather(part.group_offset[:-1] + part.first_member)
+    assert numpy.array_equal(numpy.concatenate(offsets), expected.group_offset[:-1])
+    assert part.first_group == sum(map(len, offsets[:comm.rank])) and part.members.dtype == numpy.int64
+    assert part.first_halo == sum(comm.allgather(len(part))[:comm.rank])
+    for halo, each in enumerate(part):
+        assert numpy.array_equal(each.members, expected.members_of(part.first_halo + halo))
+        assert numpy.array_equal(each.unbound_members, expected.unbound_members_of(part.first_halo + halo))
+
+
+mock = kith.datasets.halos(4000, 30, seed=4)
+draw = numpy.random.default_rng(0)
+kinds, energies = draw.integers(0, 2, len(mock)).astype(numpy.uint8), draw.random(len(mock)) * 1e4
+home = draw.integers(0, world.size, len(mock))  # scattered
+home[home == 1] = 0  # which has none
+order = numpy.argsort(home, kind="stable")
+
+
+def taken(rows):
+    return SimpleNamespace(positions=mock.positions[rows], velocities=mock.velocities[rows], masses=None, box=mock.box,
+                           uniform_mass=mock.uniform_mass, types=kinds[rows], internal_energies=energies[rows],
+                           header=mock.header)
+
+
+my_mock, whole_mock = taken(numpy.flatnonzero(home == world.rank)), taken(order)
+for comm_options, options in (({}, {}), ({"rebalance": True}, {"bound_only": True, "softening": ("plummer", 0.01)})):
+    ranks = kith.mpi.Ranks(world, **comm_options)
+    expected = kith.halos(whole_mock, **options)
+    part = kith.halos(my_mock, threads=1, comm=ranks, **options)
+    same_halos(part, world, expected)
+    assert numpy.array_equal(everyone(part.labels), expected.labels)
+    assert ranks.report["groups"] > len(expected) and ranks.report["linking_length"] == expected.linking_length
+    assert ranks.report["total"] == len(mock) and "unbind" in ranks.report["seconds"]
+same_halos(pickle.loads(pickle.dumps(part)), world, expected)
+for call in (lambda: part[:1], lambda: _subjects.require_groups(part)):
+    kind, text = raised(call)
+    assert kind is TypeError and "part" in text, text
+given = {"box": mock.box, "unbind": False, "G": 1.0, "overdensities": ()}
+same_halos(kith.halos(my_mock.positions, 0.3, threads=1, comm=world, **given), world,
+           kith.halos(whole_mock.positions, 0.3, **given))
+softening_of = kith._universe.softening_of
+kith._universe.softening_of = lambda snapshot: None if world.rank == 0 else 0.01 * world.rank  # of the types on each
+same_halos(kith.halos(my_mock, threads=1, comm=world), world,
+           kith.halos(whole_mock, softening=0.01 * (world.size - 1) if world.size > 1 else None))
+kith._universe.softening_of = softening_of
+
 # Ids in place of global indices: the answers are those of one process with the points by ascending id.
 ids = numpy.random.default_rng(0).permutation(3 * len(whole["points"]))[rows] + (2**31 - 1000)
 order = numpy.argsort(everyone(ids))
@@ -151,6 +207,11 @@ labels, part = kith.fof(mine, 0.1, box=BOX, return_catalog=True, min_members=5, 
 expected_labels, expected = kith.fof(by_id, 0.1, box=BOX, return_catalog=True, min_members=5)
 assert numpy.array_equal(labels, expected_labels[place])
 assert numpy.array_equal(numpy.concatenate(world.allgather(part.members)), sorted_ids[expected.members])
+options = {"box": BOX, "unbind": False, "G": 1.0, "overdensities": (), "min_members": 5}
+part, expected = kith.halos(mine, 0.1, threads=1, comm=ranks, **options), kith.halos(by_id, 0.1, **options)
+for name in ("members", "center_row"):
+    assert numpy.array_equal(numpy.concatenate(world.allgather(part[name] if name in part else part.members)),
+                             sorted_ids[getattr(expected, name)]), name
 
 # What else calls take: memory for results, other libraries' arrays, a snapshot's columns, progress.
 if world.size == 3:
@@ -174,7 +235,10 @@ refused = {"mst": lambda: kith.mst(mine, comm=world), "hierarchy": lambda: kith.
            "tree": lambda: kith.knn(tree, 3, comm=world), "few": lambda: kith.radius_count(tree, 0.1, [[0, 0, 0]], comm=world),
            "int32": lambda: kith.knn(mine, 3, index_dtype=numpy.int32, comm=world),
            "out": lambda: kith.knn(mine, 1, out=(numpy.empty((len(mine), 1), numpy.float32),
-                                                 numpy.empty((len(mine), 1), numpy.int32)), comm=world)}
+                                                 numpy.empty((len(mine), 1), numpy.int32)), comm=world),
+           "labels": lambda: kith.halos(my_mock, labels=numpy.zeros(len(my_mock.positions), numpy.int32), comm=world),
+           "secondary_types": lambda: kith.halos(my_mock, secondary_types=[0], comm=world),
+           "cosmology": lambda: kith.halos(my_mock, mean_separation="cosmology", comm=world)}
 for name, call in refused.items():
     assert raised(call) is not None, name
     assert len(set(world.allgather(raised(call)))) == 1, name

@@ -118,10 +118,14 @@ def test_trees_and_other_dimensions_are_refused():
         kith.halos(MOCK.positions[:, :2].copy(), 1)
 
 
-def test_processes_are_refused():
+@pytest.mark.parametrize("arguments, says", [
+    ({"labels": HALOS.labels}, "labels and comm are given; give linking_length or b, with which the call finds"),
+    ({"secondary_types": [0]}, "secondary_types and comm are given; leave one of them out"),
+    ({"mean_separation": "cosmology"}, "mean_separation='cosmology' and comm are given; give linking_length")])
+def test_refused_over_processes(arguments, says):
     mpi = pytest.importorskip("mpi4py.MPI")
-    with pytest.raises(NotImplementedError, match="comm is given, but halos are found within one process"):
-        kith.halos(MOCK, comm=mpi.COMM_SELF)
+    with pytest.raises(NotImplementedError, match=says):
+        kith.halos(MOCK, comm=mpi.COMM_SELF, **arguments)
 
 
 def test_a_file_at_another_time(tmp_path):
