@@ -38,8 +38,16 @@ struct HaloFileOptions {
 void write_halos_hdf5(const std::filesystem::path& path, const Halos& halos, const Catalog& groups,
                       const Snapshot& snapshot, const Provenance& provenance, const HaloFileOptions& options = {});
 
+/// The same file, byte for byte, from the columns of all groups and halos, and from members that are made while they are
+/// written. Of the snapshot it needs what stream_catalog_hdf5() needs, and of each halo's most bound member, which is row
+/// halos.member_array[halos.offset[i]], the row of the file and the id.
+void stream_halos_hdf5(const std::filesystem::path& path, const Halos& halos, const Catalog& groups,
+                       const MemberSource& members, const Snapshot& snapshot, const Provenance& provenance,
+                       const HaloFileOptions& options = {});
+
 /// Writes the halos as a table, one row per halo: its number, then the columns of /Subhalo with in_table() and the
-/// spheres about it, as write_catalog_table() writes those of groups. Throws as write_halos_hdf5().
+/// spheres about it, as write_catalog_table() writes those of groups; of a catalog without members, as
+/// stream_halos_hdf5(). Throws as write_halos_hdf5().
 void write_halos_table(const std::filesystem::path& path, TableFormat format, const Halos& halos, const Catalog& groups,
                        const Snapshot& snapshot, const Provenance& provenance, const HaloFileOptions& options = {});
 

@@ -35,11 +35,7 @@ void execute(FofArguments& arguments, const Invocation& invocation) {
     find_snapshot(arguments, invocation, R"(kith fof "$file" -o "${file%.*}_groups.hdf5")");
     FofRun run(arguments, {"read", "order", "tree", "link", "catalog", "map", "write"}, invocation.ranks);
     run.agreed([&] {
-        run.refuse_over_ranks(arguments.by_spanning_tree ||
-                                  (arguments.engine != Engine::automatic && arguments.engine != Engine::tree),
-                              "an --engine other than tree");
-        run.refuse_over_ranks(arguments.secondary_types.has_value(), "--secondary-types");
-        run.refuse_over_ranks(arguments.separation_in_universe, "--mean-separation cosmology");
+        refuse_groups_over_ranks(arguments, run);
         plan_outputs(run.outputs, arguments);
         refuse_early(arguments, run);
         require_axes_for_gtp(arguments);
@@ -62,7 +58,7 @@ void execute(FofArguments& arguments, const Invocation& invocation) {
     project_points(arguments, run);
     RankFunnel funnel(run.ranks(), arrays_of_outputs(arguments, run));
     run.write([&] { write_outputs(arguments, run, invocation, funnel); }, &funnel,
-              [&] { write_sorted(arguments, run, invocation, execution.progress); });
+              [&] { write_sorted(arguments, run, provenance(arguments, run, invocation), execution.progress); });
     run.report(json_of(arguments, run), [&] { print_groups(arguments, run); });
 }
 

@@ -40,6 +40,14 @@ FofResult groups_of(const FofArguments& arguments, FofRun& run, const Execution&
 
 } // namespace
 
+void refuse_groups_over_ranks(const FofArguments& arguments, const FofRun& run) {
+    run.refuse_over_ranks(arguments.by_spanning_tree ||
+                              (arguments.engine != Engine::automatic && arguments.engine != Engine::tree),
+                          "an --engine other than tree");
+    run.refuse_over_ranks(arguments.secondary_types.has_value(), "--secondary-types");
+    run.refuse_over_ranks(arguments.separation_in_universe, "--mean-separation cosmology");
+}
+
 // Neither length matters to that.
 void refuse_early(const FofArguments& arguments, FofRun& run) {
     run.try_out([&](const PointsView& none, const Execution& execution) {

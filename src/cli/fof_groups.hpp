@@ -7,6 +7,9 @@
 
 namespace kith::cli {
 
+/// Over ranks, refuses engines and kinds of groups that are found within one process only.
+void refuse_groups_over_ranks(const FofArguments& arguments, const FofRun& run);
+
 /// Refuses engines and devices that could group no points at all.
 void refuse_early(const FofArguments& arguments, FofRun& run);
 

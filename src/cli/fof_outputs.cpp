@@ -213,15 +213,15 @@ void write_outputs(const FofArguments& arguments, FofRun& run, const Invocation&
     });
 }
 
-void write_sorted(const FofArguments& arguments, FofRun& run, const Invocation& invocation, const Progress& progress) {
+void write_sorted(const FofArguments& arguments, FofRun& run, const io::Provenance& made_by, const Progress& progress) {
     if (arguments.sorted_snapshot.empty()) {
         return;
     }
     const std::vector<std::string> left_out = run.clock.time("write", [&] {
         RankTeam* const ranks = run.ranks();
-        return io::write_sorted_snapshot(
-            run.outputs.staged(arguments.sorted_snapshot), ranks != nullptr ? run.part : run.catalog, run.snapshot,
-            provenance(arguments, run, invocation), progress, ranks != nullptr ? &ranks->communicator() : nullptr);
+        return io::write_sorted_snapshot(run.outputs.staged(arguments.sorted_snapshot),
+                                         ranks != nullptr ? run.part : run.catalog, run.snapshot, made_by, progress,
+                                         ranks != nullptr ? &ranks->communicator() : nullptr);
     });
     run.warnings.insert(run.warnings.end(), left_out.begin(), left_out.end());
 }

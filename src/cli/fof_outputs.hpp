@@ -41,6 +41,6 @@ void write_map(const FofArguments& arguments, const FofRun& run, MapMarks marks,
 /// All but the sorted snapshot.
 void write_outputs(const FofArguments& arguments, FofRun& run, const Invocation& invocation, RankFunnel& funnel);
 /// The snapshot in group order, if it was asked for. Collective.
-void write_sorted(const FofArguments& arguments, FofRun& run, const Invocation& invocation, const Progress& progress);
+void write_sorted(const FofArguments& arguments, FofRun& run, const io::Provenance& made_by, const Progress& progress);
 
 } // namespace kith::cli

@@ -185,7 +185,8 @@ void add_gravity_options(const Parser& command, HaloArguments& arguments) {
               arguments.omega_matter, parse_positive);
 }
 
-Gravity gravity_of(const HaloArguments& arguments, const io::Snapshot& snapshot, std::vector<std::string>& warnings) {
+Gravity gravity_of(const HaloArguments& arguments, const io::Snapshot& snapshot, const io::Snapshot& overview,
+                   std::vector<std::string>& warnings) {
     const io::SnapshotUniverse stated = io::universe_of(snapshot.header);
     Gravity gravity;
     gravity.velocity_factor = stated.velocity_factor;
@@ -218,7 +219,7 @@ Gravity gravity_of(const HaloArguments& arguments, const io::Snapshot& snapshot,
         warnings.push_back(warning_of(left_out));
     }
     options.softening = arguments.softening;
-    if (const std::optional<double> length = io::softening_of(snapshot); length && !options.softening) {
+    if (const std::optional<double> length = io::softening_of(overview); length && !options.softening) {
         options.softening = Softening{SofteningKernel::spline, *length};
     }
     gravity.softening_from = arguments.softening ? "--softening"

@@ -14,30 +14,10 @@
 #include <filesystem>
 #include <iterator>
 #include <numeric>
-#include <utility>
 
 namespace kith::cli {
 
 namespace {
-
-io::Provenance provenance_of(const HaloArguments& arguments, const HaloRun& run, const Invocation& invocation) {
-    io::Provenance made_by = provenance(arguments, run, invocation);
-    const HaloOptions& options = run.halos.options;
-    auto& parameters = made_by.parameters;
-    parameters["unbind"] = options.unbind ? "yes" : "no";
-    parameters["overdensities"] = fmt::format("{}", fmt::join(names_of(options.overdensities), ","));
-    parameters["crossing"] = options.outermost ? "outermost" : "first";
-    parameters["spheres_of"] = options.bound_only ? "bound members" : "all particles";
-    parameters["softening"] = fmt::format("{}", options.softening->length);
-    parameters["softening_kernel"] = kernel_name(options.softening->kernel);
-    parameters["least_radius"] = fmt::format("{}", options.least_radius.value_or(0));
-    for (const auto& [name, number] : run.gravity.numbers()) {
-        if (number) {
-            parameters[name] = fmt::format("{}", *number);
-        }
-    }
-    return made_by;
-}
 
 /// Circles of 200c, or of the first of the spheres; without any, of half the bound mass.
 MapMarks marks_of_halos(const HaloArguments& arguments, const HaloRun& run) {
@@ -70,6 +50,25 @@ std::string kernel_name(SofteningKernel kernel) {
     return kernel == SofteningKernel::spline ? "spline" : "plummer";
 }
 
+io::Provenance provenance_of(const HaloArguments& arguments, const HaloRun& run, const Invocation& invocation) {
+    io::Provenance made_by = provenance(arguments, run, invocation);
+    const HaloOptions& options = run.halos.options;
+    auto& parameters = made_by.parameters;
+    parameters["unbind"] = options.unbind ? "yes" : "no";
+    parameters["overdensities"] = fmt::format("{}", fmt::join(names_of(options.overdensities), ","));
+    parameters["crossing"] = options.outermost ? "outermost" : "first";
+    parameters["spheres_of"] = options.bound_only ? "bound members" : "all particles";
+    parameters["softening"] = fmt::format("{}", options.softening->length);
+    parameters["softening_kernel"] = kernel_name(options.softening->kernel);
+    parameters["least_radius"] = fmt::format("{}", options.least_radius.value_or(0));
+    for (const auto& [name, number] : run.gravity.numbers()) {
+        if (number) {
+            parameters[name] = fmt::format("{}", *number);
+        }
+    }
+    return made_by;
+}
+
 void plan_files(const HaloArguments& arguments, OutputFiles& outputs) {
     outputs.plan("-o", arguments.output, {".hdf5", ".h5"});
     outputs.plan("--table", arguments.table, {".csv", ".ecsv"});
@@ -77,8 +76,7 @@ void plan_files(const HaloArguments& arguments, OutputFiles& outputs) {
     outputs.plan("--sorted-snapshot", arguments.sorted_snapshot, {".hdf5", ".h5", ".std", ".tipsy"});
 }
 
-void write_files(const HaloArguments& arguments, HaloRun& run, const Invocation& invocation, const Progress& progress) {
-    const io::Provenance made_by = provenance_of(arguments, run, invocation);
+void write_files(const HaloArguments& arguments, HaloRun& run, const io::Provenance& made_by, RankFunnel& funnel) {
     if (!arguments.map.empty()) {
         run.clock.time("map", [&] { write_map(arguments, run, marks_of_halos(arguments, run), made_by); });
         stop_if_interrupted();
@@ -87,16 +85,11 @@ void write_files(const HaloArguments& arguments, HaloRun& run, const Invocation&
     run.clock.time("write", [&] {
         const std::string beside = std::filesystem::path(arguments.sorted_snapshot).filename().string();
         const io::HaloFileOptions options{beside, run.gravity.is_known};
-        io::write_halos_hdf5(run.outputs.staged(arguments.output), run.halos, run.catalog, run.snapshot, made_by,
-                             options);
+        io::stream_halos_hdf5(run.outputs.staged(arguments.output), run.halos, run.catalog,
+                              {run.has_ids, funnel.blocks()}, run.described(), made_by, options);
         if (!arguments.table.empty()) {
             io::write_halos_table(run.outputs.staged(arguments.table), table_format(arguments), run.halos, run.catalog,
-                                  run.snapshot, made_by, options);
-        }
-        if (!arguments.sorted_snapshot.empty()) {
-            const std::vector<std::string> left_out = io::write_sorted_snapshot(
-                run.outputs.staged(arguments.sorted_snapshot), run.catalog, run.snapshot, made_by, progress);
-            run.warnings.insert(run.warnings.end(), left_out.begin(), left_out.end());
+                                  run.described(), made_by, options);
         }
     });
 }

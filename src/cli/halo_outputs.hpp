@@ -4,12 +4,17 @@
 #include "cli/commands.hpp"
 #include "cli/halo_run.hpp"
 
-#include <kith/progress.hpp>
+#include <kith/catalog_file.hpp>
 
 namespace kith::cli {
 
 void plan_files(const HaloArguments& arguments, OutputFiles& outputs);
 
-void write_files(const HaloArguments& arguments, HaloRun& run, const Invocation& invocation, const Progress& progress);
+/// How the halos of a run were found.
+[[nodiscard]] io::Provenance provenance_of(const HaloArguments& arguments, const HaloRun& run,
+                                           const Invocation& invocation);
+
+/// All but the sorted snapshot.
+void write_files(const HaloArguments& arguments, HaloRun& run, const io::Provenance& made_by, RankFunnel& funnel);
 
 } // namespace kith::cli

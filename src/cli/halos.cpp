@@ -10,7 +10,6 @@
 #include "cli/linking.hpp"
 #include "cli/usage_error.hpp"
 
-#include <kith/halo_file.hpp>
 #include <kith/io.hpp>
 #include <kith/kith.hpp>
 
@@ -20,9 +19,7 @@
 #include <cstdint>
 #include <memory>
 #include <numeric>
-#include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace kith::cli {
@@ -38,39 +35,8 @@ void require_three_axes(const HaloArguments& arguments) {
     }
 }
 
-/// Numbers times a factor.
-io::RealArray scaled(io::RealArray array, double factor) {
-    std::visit(
-        [factor](auto& values) {
-            for (auto& value : values) {
-                value = static_cast<std::decay_t<decltype(value)>>(factor * static_cast<double>(value));
-            }
-        },
-        array.values);
-    return array;
-}
-
 bool has_gas(const io::Snapshot& snapshot) {
     return std::find(snapshot.types.begin(), snapshot.types.end(), 0) != snapshot.types.end();
-}
-
-void find_halos(const HaloArguments& arguments, HaloRun& run, const Execution& execution) {
-    run.gravity = gravity_of(arguments, run.snapshot, run.warnings);
-    run.gravity.options.execution = cpu(execution.threads, execution.progress);
-    Particles particles = particles_of(run.snapshot);
-    io::RealArray peculiar;
-    if (run.snapshot.velocities && run.gravity.velocity_factor != 1) {
-        peculiar = scaled(*run.snapshot.velocities, run.gravity.velocity_factor);
-        particles.velocities = peculiar.view();
-    }
-    if (std::optional<io::RealArray>& internal = run.snapshot.internal_energies) {
-        internal = scaled(std::move(*internal), run.gravity.energy_factor);
-        particles.internal_energies =
-            std::visit([](const auto& values) { return ScalarsView(values); }, internal->values);
-    }
-    run.in_context([&] { run.halos = halos(run.groups, particles, run.gravity.options); });
-    run.clock.add(run.halos.stages);
-    io::order_members(run.catalog, run.halos, run.snapshot);
 }
 
 std::int64_t bound_in(const Halos& halos) {
@@ -104,7 +70,7 @@ void print_halos(const HaloArguments& arguments, const HaloRun& run) {
     print_line("gravity", fmt::format("{}a = {:.6g}", gravity, options.universe.scale_factor));
     print_line("", fmt::format("softening {:.6g} ({}), from {}", options.softening->length,
                                kernel_name(options.softening->kernel), run.gravity.softening_from));
-    if (options.unbind && has_gas(run.snapshot)) {
+    if (options.unbind && has_gas(run.overview())) {
         print_line("", run.snapshot.internal_energies ? "energies with the internal energy of gas"
                                                       : "energies without the internal energy of gas, which the file "
                                                         "does not have");
@@ -112,7 +78,7 @@ void print_halos(const HaloArguments& arguments, const HaloRun& run) {
     const std::int64_t bound = bound_in(run.halos);
     print_line("halos", options.unbind ? fmt::format("{} of {} or more bound members ({} of the {} members of groups)",
                                                      format_count(run.halos.halos), format_count(arguments.min_members),
-                                                     format_count(bound), format_count(run.halos.member_array.size()))
+                                                     format_count(bound), format_count(run.grouped(arguments)))
                                        : fmt::format("{}, each a whole group", format_count(run.halos.halos)));
 }
 
@@ -120,10 +86,13 @@ void execute(HaloArguments& arguments, const Invocation& invocation) {
     find_snapshot(arguments, invocation, R"(kith halos "$file" -o "${file%.*}_halos.hdf5")");
     HaloRun run(arguments, {"read", "order", "tree", "link", "catalog", "unbind", "spheres", "map", "write"},
                 invocation.ranks);
-    plan_files(arguments, run.outputs);
-    refuse_early(arguments, run);
-    require_types_for_sorting(arguments);
-    require_three_axes(arguments);
+    run.agreed([&] {
+        refuse_groups_over_ranks(arguments, run);
+        plan_files(arguments, run.outputs);
+        refuse_early(arguments, run);
+        require_types_for_sorting(arguments);
+        require_three_axes(arguments);
+    });
     run.read({.types = types_to_read(arguments), .internal_energies = true, .columns = arguments.columns});
     run.is_secondary = secondaries_of(arguments, run.snapshot);
     run.resolve_box(arguments.box);
@@ -137,7 +106,10 @@ void execute(HaloArguments& arguments, const Invocation& invocation) {
     describe_groups(arguments, run, execution);
     find_halos(arguments, run, execution);
     project_points(arguments, run);
-    run.write([&] { write_files(arguments, run, invocation, execution.progress); });
+    const io::Provenance made_by = provenance_of(arguments, run, invocation);
+    RankFunnel funnel(run.ranks(), arrays_of_outputs(arguments, run));
+    run.write([&] { write_files(arguments, run, made_by, funnel); }, &funnel,
+              [&] { write_sorted(arguments, run, made_by, execution.progress); });
     run.report(json_of(arguments, run), [&] { print_halos(arguments, run); });
 }
 
@@ -176,7 +148,7 @@ Command halos_command(const Parser& program) {
                    "out/snapshot_007.hdf5\n"
                    "  kith halos snapshot.dat --G 43009.2 --hubble 0.1 -o halos.hdf5\n"
                    "  kith halos snapshot.hdf5 --unbind no --overdensities 200c,vir -o halos.hdf5");
-    return {command, [arguments](const Invocation& invocation) { execute(*arguments, invocation); }, false};
+    return {command, [arguments](const Invocation& invocation) { execute(*arguments, invocation); }, true};
 }
 
 } // namespace kith::cli

@@ -192,20 +192,24 @@ void order_members(Catalog& groups, const Halos& halos, const Snapshot& snapshot
                     groups.member_array.size(), " members, but the halos are of ", halos.groups, " groups of ",
                     halos.member_array.size(), "; pass the catalog of the same groups");
     }
-    std::vector<std::int32_t> members(halos.members().begin(), halos.members().end());
-    if (!snapshot.types.empty()) {
-        for (std::int64_t group = 0; group < halos.groups; ++group) {
+    groups.member_array = halos.member_array.visit([&]<class Index>(std::span<const Index> of_halos) -> IndexArray {
+        std::vector<Index> members(of_halos.begin(), of_halos.end());
+        for (std::int64_t group = 0; group < halos.groups && !snapshot.types.empty(); ++group) {
             std::stable_sort(members.begin() + halos.group_offset[group],
                              members.begin() + halos.group_offset[group + 1],
-                             [&](std::int32_t a, std::int32_t b) { return snapshot.types[a] < snapshot.types[b]; });
+                             [&](Index a, Index b) { return snapshot.types[a] < snapshot.types[b]; });
         }
-    }
-    groups.member_array = std::move(members);
+        return members;
+    });
 }
 
 void require_consistent(const HaloSource& source) {
     const Catalog& groups = source.groups.catalog;
-    require_consistent(groups, source.groups.snapshot);
+    if (groups.member_array.empty()) {
+        require_columns(groups);
+    } else {
+        require_consistent(groups, source.groups.snapshot);
+    }
     if (groups.groups != source.halos.groups || groups.dimension != axes) {
         throw error(ErrorKind::invalid_argument, "the catalog has ", groups.groups, " groups in ", groups.dimension,
                     " dimensions, but the halos are of ", source.halos.groups,

@@ -195,6 +195,13 @@ void stream_catalog_hdf5(const std::filesystem::path& path, const Catalog& colum
 
 void write_halos_hdf5(const std::filesystem::path& path, const Halos& halos, const Catalog& groups,
                       const Snapshot& snapshot, const Provenance& provenance, const HaloFileOptions& options) {
+    require_consistent(groups, snapshot);
+    stream_halos_hdf5(path, halos, groups, source_of(groups.member_array, snapshot), snapshot, provenance, options);
+}
+
+void stream_halos_hdf5(const std::filesystem::path& path, const Halos& halos, const Catalog& groups,
+                       const MemberSource& members, const Snapshot& snapshot, const Provenance& provenance,
+                       const HaloFileOptions& options) {
     const HaloSource source{halos, {groups, snapshot, !options.sorted_snapshot.empty()}, options.circular_velocities};
     require_consistent(source);
     const hdf5::Session session;
@@ -204,7 +211,7 @@ void write_halos_hdf5(const std::filesystem::path& path, const Halos& halos, con
     // Without halos there are no datasets.
     write_columns(file, "Subhalo", halos.halos > 0 ? columns_of_halos(source) : std::vector<FileColumn>(),
                   snapshot.header.frame);
-    write_members(file, members_of(groups), source_of(groups.member_array, snapshot));
+    write_members(file, members_of(groups), members);
     file.commit();
 }
 

@@ -78,6 +78,11 @@ void write_halos_hdf5(const std::filesystem::path& path, const Halos&, const Cat
     refuse(path);
 }
 
+void stream_halos_hdf5(const std::filesystem::path& path, const Halos&, const Catalog&, const MemberSource&,
+                       const Snapshot&, const Provenance&, const HaloFileOptions&) {
+    refuse(path);
+}
+
 std::vector<std::string> write_sorted_snapshot(const std::filesystem::path& path, const Catalog&, const Snapshot&,
                                                const Provenance&, const Progress&, Communicator*) {
     refuse(path);

@@ -128,6 +128,35 @@ TEST_F(Ranks, SortedSnapshotsAreThoseOfOneProcess) {
     expect_same_files("fof sorted.hdf5 " + fof + "again.hdf5", {"groups.hdf5", "map.png", "again.hdf5"}, {1, 2, 3, 5});
 }
 
+TEST_F(Ranks, HalosAreThoseOfOneProcess) {
+    std::string table = "x y z vx vy vz mass id\n";
+    const std::vector<double> points = clumps(1200, 3);
+    for (std::size_t i = 0; i < 1200; ++i) {
+        for (std::size_t axis = 0; axis < 3; ++axis) {
+            table += std::to_string(points[3 * i + axis]) + " ";
+        }
+        table += std::to_string(i % 50 == 0 ? 500 : i * 37 % 11) + " " + std::to_string(i * 5 % 7) + " 0.5 " +
+                 std::to_string(1 + i % 3) + " " + std::to_string(i * 7 % 1200) + "\n";
+    }
+    write_text("points.txt", table);
+    const std::string halos = "halos points.txt --box 1 -b 0.2 -o halos.hdf5 ";
+    const std::string gravity = "--G 1 --hubble 20 --omega-matter 0.3 ";
+    expect_same_files(halos + gravity + "--table halos.ecsv --map map.png", {"halos.hdf5", "halos.ecsv", "map.png"});
+    expect_same_files(halos + "--unbind no --outermost --softening 0.01 --min-members 5 --table halos.csv",
+                      {"halos.hdf5", "halos.csv"}, {3});
+    expect_same_files(halos + "--G 1 --hubble 20 --bound-only --min-members 1100 --table halos.csv",
+                      {"halos.hdf5", "halos.csv"}, {2}); // none
+    const auto json = Json::parse(over(3, halos + gravity + "--json").out);
+    const auto alone = Json::parse(kith(halos + gravity + "--json").out);
+    for (const char* fact : {"groups", "halos", "bound", "overdensities", "softening"}) {
+        EXPECT_EQ(json[fact], alone[fact]) << fact;
+    }
+    EXPECT_GE(json["halos"], 4);
+    EXPECT_LT(json["bound"], json["grouped"]);
+    write_npy("few.npy", as_floats(clumps(2, 3)), 3); // ranks without points
+    expect_same_files("halos few.npy --linking-length 0.1 --min-members 1 -o halos.hdf5", {"halos.hdf5"}, {3});
+}
+
 TEST_F(Ranks, CountsAreThoseOfOneProcess) {
     write_npy("points.npy", as_floats(clumps(2000, 3)), 3);
     write_npy("few.npy", as_floats(clumps(7, 3)), 3);
@@ -215,6 +244,10 @@ TEST_F(Ranks, RealSnapshotsInSeveralFilesAndWithSeveralTypes) {
         expect_same_files(fof + "--min-members 2 --sample 300", {"groups.hdf5", "labels.npy"}, {2});
         expect_same_files(fof + "--min-members 2 --sorted-snapshot sorted.hdf5",
                           {"groups.hdf5", "labels.npy", "sorted.hdf5"}, {2});
+        expect_same_files("halos " + path +
+                              " --types all --min-overdensity 80 --omega-sim 2 --G 43009 --hubble 0.1 --omega-matter "
+                              "0.3 -o halos.hdf5 --table halos.csv --sorted-snapshot sorted.hdf5",
+                          {"halos.hdf5", "halos.csv", "sorted.hdf5"}, {3});
         expect_same_files("knn " + path + " -k 4 -o near.npz", {"near.npz"}, {3});
         expect_same_files("radius " + path + " -r 0.01 -o near.hdf5", {"near.hdf5"}, {3});
         expect_same_files("dbscan " + path + " --eps 0.01 -o clusters.hdf5", {"clusters.hdf5"}, {3});
