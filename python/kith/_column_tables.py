@@ -33,7 +33,7 @@ _NEEDED = {"velocities": "; only if there are velocities", "gravity": "; only if
 
 def described(column, description):
     """The entry of a column in the documentation of a class."""
-    text = description
+    text = description.replace("|", "\\|")  # which would begin a substitution in Sphinx
     if "(" not in text.split()[0]:  # no formula
         text = text[0].upper() + text[1:]
     text = textwrap.fill(text + _NEEDED.get(column.needs, "") + ".", 116, initial_indent="    ", subsequent_indent="    ")
