@@ -242,14 +242,14 @@ def main():
     truth = Truth(mock, options.halos)
     report["recovery"] = {name: truth.recovery(halos) for name, halos in found.items()}
     for name, lines in report["recovery"].items():
-        print(f"{name}: true halos of so many particles, found, M200c over the truth, center's distance in R200c")
+        print(f"{name}, by particles of the true halos: number, share found, M200c over the truth, centers' offset in R200c")
         for line in lines:
             end = "" if line["below"] == 10**9 else f" to {line['below']:,}"
             print(f"  {line['from']:,}{end}: {line['halos']:,}, {line['found']:.1%}, {line['m200c_median']:.4f} +- "
                   f"{line['m200c_scatter']:.4f}, {line['center_median']:.4f}")
     if options.rockstar:
         both = report["both"] = compare(found["kith"], found["rockstar"], mock.box, mock.uniform_mass, options.n)
-        print("halos with M200c above so many particles: "
+        print("halos of kith and Rockstar by least M200c, in particles: "
               + ", ".join(f"{n}: {a} and {b}" for n, a, b in zip(MASSES, both["kith"], both["rockstar"])))
         print(f"of kith's {both['kith_above_300']} halos of 300 members and more, Rockstar has {both['of_them_in_rockstar']}")
     if options.output:

@@ -98,7 +98,7 @@ class Peers:
                 found[method] = self.digest(task, answer)
                 del call, answer
             except Exception as reason:
-                row[method] = f"{type(reason).__name__}: {str(reason)[:300]}"
+                row[method] = f"{type(reason).__name__}: {str(reason).partition(': Traceback')[0].partition(chr(10))[0][:300]}"
                 traceback.print_exc(limit=3)
         first = next(iter(found.values()), None)
         if task == "fof":  # groups of two and more, of 20 and more, the largest

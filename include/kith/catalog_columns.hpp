@@ -3,8 +3,8 @@
 // Memory on CPU and GPU, the readers and writers of files, `kith fof --help`, `kith halos --help`, Python and the tests
 // loop over them. A new column of groups is a member of Catalog, a row here, its computation in
 // src/halos/group_columns.hpp and its line in docs/catalogs.md; one of halos a member of Halos, a row here, its
-// computation in src/halos/bound_halos.cpp and its line in docs/halos.md. A build or a test fails where one of them is
-// missing. Numbers are in the units of the input. <kith/catalog_file.hpp> converts them to physical units.
+// computation in src/halos/halo_describer.cpp and its line in docs/halos.md. A build or a test fails where one of them
+// is missing. Numbers are in the units of the input. <kith/catalog_file.hpp> converts them to physical units.
 #pragma once
 
 #include <kith/catalog.hpp>

@@ -6,7 +6,11 @@
 
 #include <kith/catalog_file.hpp>
 
+#include <string>
+
 namespace kith::cli {
+
+[[nodiscard]] std::string kernel_name(SofteningKernel kernel);
 
 void plan_files(const HaloArguments& arguments, OutputFiles& outputs);
 

@@ -8,8 +8,6 @@
 #include <kith/halos.hpp>
 #include <kith/io.hpp>
 
-#include <string>
-
 namespace kith::cli {
 
 struct HaloRun : FofRun {
@@ -26,7 +24,5 @@ struct HaloRun : FofRun {
 /// ranks each finds a part of the halos, then rank 0 gets the columns of all parts; the members stay where they are.
 /// Collective.
 void find_halos(const HaloArguments& arguments, HaloRun& run, const Execution& execution);
-
-[[nodiscard]] std::string kernel_name(SofteningKernel kernel);
 
 } // namespace kith::cli

@@ -178,8 +178,8 @@ std::vector<KeyNumber> cut_keys(Ranks& ranks, const WeighedKeys& keys) {
             all = {std::min(all.first, of_rank.first), std::max(all.end, of_rank.end), all.weight + of_rank.weight};
         }
     }
-    constexpr int cuts_in_tolerance = 200; // of a part's weight, so that parts differ by a hundredth
-    KeyCuts cuts(ranks.size(), all.first, all.end, all.weight, all.weight / ranks.size() / cuts_in_tolerance);
+    constexpr int tolerances_in_part = 200; // on both sides, so that parts differ by a hundredth
+    KeyCuts cuts(ranks.size(), all.first, all.end, all.weight, all.weight / ranks.size() / tolerances_in_part);
     for (std::vector<std::int64_t> values; !cuts.is_done();) {
         values.resize(cuts.candidates());
         cuts.propose(keys, ranks.rank(), values);

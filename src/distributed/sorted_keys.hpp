@@ -30,17 +30,8 @@ public:
 
     /// Collective.
     SortedKeys(Ranks& ranks, const std::vector<Key>& keys) : ranks_(ranks) {
-        WeighedKeys ascending;
-        ranks.agreed([&] {
-            order_ = order_of<Key>(keys);
-            std::vector<KeyNumber> numbers;
-            numbers.reserve(keys.size());
-            for (const std::int64_t i : order_) {
-                numbers.push_back(number_of(keys[i]));
-            }
-            ascending = WeighedKeys(std::move(numbers), {});
-        });
-        const std::vector<KeyNumber> cuts = cut_keys(ranks, ascending);
+        ranks.agreed([&] { order_ = order_of<Key>(keys); });
+        const std::vector<KeyNumber> cuts = cut(keys);
         std::vector<RankMessage> messages;
         ranks.agreed([&] {
             int last = -1;
@@ -102,6 +93,20 @@ public:
     }
 
 private:
+    /// Collective.
+    [[nodiscard]] std::vector<KeyNumber> cut(const std::vector<Key>& keys) {
+        WeighedKeys ascending;
+        ranks_.agreed([&] {
+            std::vector<KeyNumber> numbers;
+            numbers.reserve(keys.size());
+            for (const std::int64_t i : order_) {
+                numbers.push_back(number_of(keys[i]));
+            }
+            ascending = WeighedKeys(std::move(numbers), {});
+        });
+        return cut_keys(ranks_, ascending);
+    }
+
     Ranks& ranks_;
     std::vector<std::int64_t> order_; ///< of the keys of this rank
     std::vector<Entry> entries_;
