@@ -58,10 +58,10 @@ struct RankOptions {
     /// the answers for its own points, in their order. Memory: a copy of the rank's points if their ids are not
     /// ascending, and one of the ids unless they are contiguous std::int64_t.
     IntegersView ids = {};
-    /// For knn() and fof(): redistributes the points for the call, so that each rank has about the same number of
-    /// points, near each other, and returns the answers to the ranks that passed them. Separate queries are sent to
-    /// where the points near them are. Other functions ignore it. Worth its traffic if the points of a rank are
-    /// scattered, or if it has far more of them than others. Must be the same on all ranks.
+    /// For knn(), knn_visit(), radius_search(), radius_count() and fof(): redistributes the points for the call, so that
+    /// each rank has about the same number of points, near each other, and returns the answers to the ranks that passed
+    /// them. Separate queries are sent to where the points near them are. Other functions ignore it. Worth its traffic
+    /// if the points of a rank are scattered, or if it has far more of them than others. Must be the same on all ranks.
     bool rebalance = false;
     /// Optional, used if the call rebalances several ranks: the cost of each point of this rank in any unit, finite and
     /// 0 or more. Each rank then gets about the same sum of weights instead of the same number of points. A weight
@@ -69,6 +69,10 @@ struct RankOptions {
     /// pass weights, or none. The answers do not depend on them. In a simulation, pass the `work` of the previous
     /// result's Distribution.
     ScalarsView weights = {};
+    /// Used if the call rebalances, and by z_order(): how much the parts of ranks may differ, as a fraction of the mean
+    /// number of points or weight, from 0 to 1. 0 divides points as equally as their number, or weights, allow; that
+    /// takes more rounds of counting, of 16 bytes per rank each. Must be the same on all ranks.
+    double imbalance = 0.01;
 };
 
 /// Runs a call over the ranks of a communicator, on each with `local`, which must be on the CPU: `kith::knn(points, 16,
@@ -159,6 +163,9 @@ private:
 /// unspecified.
 Traffic gather(Communicator& communicator, std::span<const std::int64_t> indices, std::span<const GatherColumn> columns,
                const RankOptions& rank_options = {});
+/// The same over the ranks of an execution, with its ids. Also throws invalid_argument for an execution without ranks.
+Traffic gather(const Execution& execution, std::span<const std::int64_t> indices,
+               std::span<const GatherColumn> columns);
 
 /// The same for one column.
 template <std::ranges::contiguous_range Column>

@@ -31,3 +31,4 @@
 #include <kith/tree.hpp>
 #include <kith/types.hpp>
 #include <kith/version.hpp>
+#include <kith/z_order.hpp>

@@ -18,6 +18,7 @@ void bind_dbscan(nb::module_& module);      ///< clusters
 void bind_mst(nb::module_& module);         ///< the minimum spanning tree
 void bind_hierarchy(nb::module_& module);   ///< the hierarchy of groups
 void bind_kdtree(nb::module_& module);      ///< the order of a k-d tree
+void bind_z_order(nb::module_& module);     ///< the z-order, and rows of other processes
 void bind_files(nb::module_& module);       ///< snapshots and catalogs in files
 
 } // namespace kith::python

@@ -83,6 +83,8 @@ template <class Options, class Function>
 [[nodiscard]] auto answer(const Call& call, std::int64_t size, Options options, const Function& function) {
     if constexpr (requires { options.box; }) {
         options.box = call.box;
+    }
+    if constexpr (requires { options.engine; }) {
         options.engine = call.engine;
     }
     std::optional<decltype(function(options))> result;

@@ -103,6 +103,7 @@ nb::dict seconds_of(const StageReports& stages) {
 
 CallRanks::CallRanks(nb::object team) : team_(std::move(team)) {
     options_.rebalance = nb::cast<bool>(team_.attr("rebalance"));
+    options_.imbalance = nb::cast<double>(team_.attr("imbalance"));
     if (const nb::object ids = team_.attr("ids"); !ids.is_none()) {
         ids_ = nb::cast<decltype(ids_)>(ids);
         options_.ids = std::span(ids_.data(), ids_.size());

@@ -5,8 +5,8 @@
 
     labels = kith.fof(points, b=0.2, box=1, comm=MPI.COMM_WORLD)
 
-`comm=` of `kith.knn`, `kith.radius_search`, `kith.radius_count`, `kith.fof`, `kith.halos` and `kith.dbscan` names the
-processes that make a call together. Each passes its own points, possibly none, in host memory, of the same dimension and
+`comm=` of `kith.knn`, `kith.radius_search`, `kith.radius_count`, `kith.fof`, `kith.halos`, `kith.dbscan`, `kith.z_order`
+and `kith.gather` names the processes that make a call together. Each passes its own points, possibly none, in host memory, of the same dimension and
 type on all; either all pass queries, or none. It gets the answers for its own points or queries, or a part of the halos:
 the bits of the call of one process with the points of all of them in the order of their ranks. Indices and labels are
 global, and int64. All other arguments must be the same on all processes, but `threads` and `progress`: pass a number of
@@ -51,14 +51,17 @@ class Ranks:
         Ids of the points of this process: 0 or more, in any order, unique over all processes. They replace global indices:
         they alone break ties, and results contain them. Either all processes that have points pass ids, or none.
     rebalance : bool
-        For `kith.knn` and the groups of `kith.fof` and `kith.halos`: redistribute the points for the call, so that each
-        process has about the same number of points, near each other; queries are sent to where the points near them are,
-        and the answers are sent back. Worth its traffic if the points of a process are scattered, or if it has far more of
-        them than others. Must be the same on all processes. Other functions ignore it.
+        For `kith.knn`, `kith.radius_search`, `kith.radius_count` and the groups of `kith.fof` and `kith.halos`: redistribute
+        the points for the call, so that each process has about the same number of points, near each other; queries are sent
+        to where the points near them are, and the answers are sent back. Worth its traffic if the points of a process are
+        scattered, or if it has far more of them than others. Must be the same on all processes. Other functions ignore it.
     weights : array, shape (n,), optional
-        For `rebalance`: the cost of each point in any unit, finite and 0 or more. Each process then gets about the same sum
+        For `rebalance` and `kith.z_order`: the cost of each point in any unit, finite and 0 or more. Each process then gets about the same sum
         of weights instead of the same number of points. Either all processes that have points pass weights, or none. In a
         simulation, pass `report["work"]` of the previous step.
+    imbalance : float
+        For `rebalance` and `kith.z_order`: how much the parts of processes may differ, as a fraction of the mean number of
+        points or weight; 0 cuts as equally as possible. Must be the same on all processes.
 
     Attributes
     ----------
@@ -71,10 +74,10 @@ class Ranks:
     """
 
     def __init__(self, comm: MPI.Intracomm, *, ids: AnyArray | None = None, rebalance: bool = False,
-                 weights: AnyArray | None = None) -> None:
+                 weights: AnyArray | None = None, imbalance: float = 0.01) -> None:
         if not isinstance(comm, MPI.Comm) or comm == MPI.COMM_NULL or comm.Is_inter():
             raise TypeError(f"comm must be an intracommunicator of mpi4py, such as MPI.COMM_WORLD, not {comm!r}")
-        self.comm, self.ids, self.rebalance, self.weights = comm, ids, rebalance, weights
+        self.comm, self.ids, self.rebalance, self.weights, self.imbalance = comm, ids, rebalance, weights, imbalance
         self.report: dict[str, Any] = {}
 
 
@@ -150,6 +153,10 @@ class _Team:
     @property
     def rebalance(self):
         return _arrays.flag(self._ranks.rebalance, "rebalance")
+
+    @property
+    def imbalance(self):
+        return _arrays.as_number(self._ranks.imbalance, "imbalance")
 
     @property
     def weights(self):

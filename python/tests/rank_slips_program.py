@@ -11,8 +11,8 @@ points = numpy.random.default_rng(world.rank).random((50, 3)).astype(numpy.float
 
 
 def over(function, options):
-    """Calls the function over all processes; ids, rebalance and weights are options of kith.mpi.Ranks."""
-    of_ranks = {name: options.pop(name) for name in ("ids", "rebalance", "weights") if name in options}
+    """Calls the function over all processes; ids, rebalance, weights and imbalance are options of kith.mpi.Ranks."""
+    of_ranks = {name: options.pop(name) for name in ("ids", "rebalance", "weights", "imbalance") if name in options}
     return function(threads=options.pop("threads", 1), comm=kith.mpi.Ranks(world, **of_ranks), **options)
 
 
@@ -37,6 +37,14 @@ def dbscan(**options):
     return over(kith.dbscan, {"points": points, "eps": 0.1, **options})
 
 
+def z_order(**options):
+    return over(kith.z_order, {"points": points, **options})
+
+
+def gather(indices=(3, 1), array=points, **options):
+    return kith.gather(indices, array, comm=kith.mpi.Ranks(world, **options))
+
+
 class Odd:
     """What raises an exception of a kind that other processes may not know."""
 
@@ -53,7 +61,7 @@ class Undecodable:
         return b"\xff".decode()
 
 
-SLIPS = [(call, slip) for call in (knn, radius_search, fof, halos, dbscan) for slip in (
+SLIPS = [(call, slip) for call in (knn, radius_search, fof, halos, dbscan, z_order) for slip in (
     {"points": None}, {"points": points[0]}, {"points": "words"}, {"points": points.astype(complex)},
     {"points": points[:, :1]}, {"points": points[:, :2]}, {"points": points.astype(numpy.float64)},
     {"points": points * numpy.nan}, {"points": Odd()}, {"points": Undecodable()}, {"box": "wide"}, {"box": -1},
@@ -63,8 +71,15 @@ SLIPS += [(call, slip) for call in (knn, radius_search) for slip in (
     {"ids": numpy.arange(50)}, {"ids": numpy.arange(50) + 0.5}, {"ids": numpy.arange(49)}, {"queries": points[0]},
     {"queries": "words"}, {"queries": points[:, :2]}, {"queries": points},
     {"exclude_self": 3}, {"exclude_self": None})]
-SLIPS += [(call, slip) for call in (knn, fof) for slip in (
+SLIPS += [(call, slip) for call in (knn, radius_search, fof) for slip in (
     {"rebalance": 3}, {"rebalance": True}, {"weights": "words"}, {"weights": points})]
+SLIPS += [(call, slip) for call in (knn, radius_search, fof, z_order) for slip in (
+    {"imbalance": 0.5}, {"imbalance": -1}, {"imbalance": "fair"}, {"imbalance": numpy.nan})]
+SLIPS += [(z_order, slip) for slip in (
+    {"weights": -numpy.ones(50)}, {"weights": numpy.ones(49)}, {"ids": numpy.arange(49)})]
+SLIPS += [(gather, slip) for slip in (
+    {"indices": [50 * world.size]}, {"indices": [-2]}, {"indices": "words"}, {"indices": [0.5]},
+    {"array": points[:, :2]}, {"array": points.astype(numpy.float64)}, {"array": numpy.array([None] * 50)}, {"array": 5})]
 SLIPS += [(knn, slip) for slip in (
     {"k": None}, {"k": 2.5}, {"k": "3"}, {"k": 0}, {"k": 4}, {"max_distance": "far"}, {"max_distance": -1},
     {"max_distance": 0.5}, {"exclude_self": True})]
@@ -100,6 +115,6 @@ for call, slip in SLIPS:
     assert re.match(r"rank \d: ", texts[0]) or "all ranks must" in texts[0], f"{name}: {texts[0]}"
     if world.rank == 0:
         print(name, flush=True)
-knn(), radius_search(), fof(), halos(), dbscan()  # and all goes on
+knn(), radius_search(), fof(), halos(), dbscan(), z_order(), gather()  # and all goes on
 if world.rank == 0:
     print(len(SLIPS), "slips were raised everywhere")

@@ -62,7 +62,20 @@ for comm in (world, world.Split(0, world.size - world.rank)):  # the second one 
                 assert numpy.array_equal(found.distances, expected.distances[within])
                 counts = kith.radius_count(mine, r, box=BOX, threads=1, comm=ranks)
                 assert numpy.array_equal(counts, numpy.diff(expected.offsets)[rows])
+                moved = kith.mpi.Ranks(comm, rebalance=True, imbalance=0)
+                assert numpy.array_equal(counts, kith.radius_count(mine, r, box=BOX, threads=1, comm=moved))
+                again = kith.radius_search(mine, r, box=BOX, threads=1, comm=moved)
+                assert all(map(numpy.array_equal, again, found)) and len(moved.report["work"]) in (len(mine), 0)
                 assert comm.size == 1 or "tree" in ranks.report["seconds"]
+            exact = kith.mpi.Ranks(comm, imbalance=0)
+            order = kith.z_order(mine, box=BOX, threads=1, comm=exact)
+            assert order.dtype == numpy.int64 and abs(len(order) - len(whole) / comm.size) < 101  # coincident
+            assert numpy.array_equal(numpy.concatenate(comm.allgather(order)), kith.z_order(whole, box=BOX))
+            assert exact.report["total"] == len(whole) and exact.report["bytes_sent"] >= 0
+            names = numpy.array([f"point {i}" for i in range(rows.start, rows.stop)], dtype="U12")
+            positions, named = kith.gather(order, mine, names, comm=comm)
+            assert numpy.array_equal(positions, whole[order]) and all(named == [f"point {i}" for i in order])
+            assert numpy.array_equal(kith.gather([[-1, 0]], mine, comm=comm), [[0 * whole[0], whole[0]]])
             labels = kith.fof(mine, b=0.5, box=BOX, threads=1, comm=ranks)
             expected = kith.fof(whole, b=0.5, box=BOX)
             assert numpy.array_equal(labels, expected[rows])

@@ -107,6 +107,9 @@ FUNCTIONS = {
                                              "leaf_size": [*OPTIONAL_WHOLE, 0], "engine": ENGINES, **CLOVER, **CALL}),
     "kdtree_order": (kith.kdtree_order, {"points": POINTS}, {"points": [*ARRAYS, None, [1.0, 2.0], TREE],
                                                              "split": [None, 5, "a", STRANGE, ["widest"]], **CALL}),
+    "z_order": (kith.z_order, {"points": POINTS}, {"points": [*ARRAYS, None, [1.0, 2.0], TREE], "box": BOXES,
+                                                   "comm": COMMUNICATORS, "threads": CALL["threads"],
+                                                   "progress": CALL["progress"]}),
     "group_order": (kith.group_order, {"labels": [0, 1, 0]}, {"labels": ["a", 5, {}, STRANGE, None, [[1], [2]], [0.5]],
                                                                     "groups": OPTIONAL_WHOLE, **CALL}),
     "GroupOrder.take": (kith.group_order([0, 1, 0]).take, {"array": [5, 6, 7]}, {

@@ -175,4 +175,13 @@ void check(const SpanningTreeCall& call, Where where) {
     }
 }
 
+void check(const ZOrderCall& call, Where where) {
+    if (is_on_device(where)) {
+        throw Error(ErrorKind::unsupported,
+                    "the z-order is found on the CPU only; run on the CPU, with kith::cpu(), or "
+                    "build a kith::Tree on the GPU, which has it: order()");
+    }
+    check_points(call.points, call.options.box, call.options.execution, where);
+}
+
 } // namespace kith::detail::inline KITH_GPU

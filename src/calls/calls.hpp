@@ -10,6 +10,7 @@
 #include <kith/radius.hpp>
 #include <kith/spanning_tree.hpp>
 #include <kith/tree.hpp>
+#include <kith/z_order.hpp>
 
 #include "calls/answers.hpp"
 #include "cuda/namespace.hpp"
@@ -67,6 +68,11 @@ struct SpanningTreeCall {
     }
 };
 
+struct ZOrderCall {
+    const PointsView& points;
+    const ZOrderOptions& options;
+};
+
 inline namespace KITH_GPU {
 
 /// Throws invalid_argument for a box in addition to a tree, for a tree on another device than the call's, and for
@@ -79,6 +85,7 @@ std::int64_t check(const RadiusCall& call, Where where);
 void check(const FofCall& call, Where where);
 void check(const DbscanCall& call, Where where);
 void check(const SpanningTreeCall& call, Where where);
+void check(const ZOrderCall& call, Where where);
 
 /// For the waiting calls of one process.
 template <class Call>

@@ -13,6 +13,7 @@
 #include "distributed/radius.hpp"
 #include "distributed/ranks.hpp"
 #include "distributed/team.hpp"
+#include "distributed/z_order.hpp"
 #include "halos/columns.hpp"
 #include "support/context.hpp"
 #include "support/dimension.hpp"
@@ -24,6 +25,7 @@
 #include <cstring>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -41,6 +43,13 @@ void require_host(const Execution& execution) {
     }
 }
 
+void require_imbalance(double imbalance) {
+    if (!(imbalance >= 0 && imbalance <= 1)) {
+        throw error(ErrorKind::invalid_argument, of_value(imbalance), "imbalance is ", imbalance,
+                    "; it must be 0 to 1, a fraction of the mean number of points of a rank");
+    }
+}
+
 /// Runs run(ranks, context, options, of_ranks), or alone(options), unless it is null, if there is one rank without ids.
 /// The options are those for this process alone. check() is part of what may fail on one rank; items(result) counts the
 /// rows, labels or groups of this rank.
@@ -54,6 +63,7 @@ auto over_team(const Options& options, const Check& check, const Alone& alone, c
         std::optional<decltype(run(ranks, *context, here, team.options))> result;
         ranks.agreed([&] {
             require_host(here.execution);
+            require_imbalance(team.options.imbalance);
             check();
             if constexpr (!std::is_null_pointer_v<Alone>) {
                 if (ranks.size() == 1 && team.options.ids.empty()) {
@@ -86,11 +96,12 @@ std::vector<Argument> arguments_of(const KnnCall& call, const RankOptions& of_ra
                                        flag("exclude_self", options.exclude_self),
                                        flag("squared", options.squared),
                                        flag("separate queries", call.queries != nullptr),
-                                       flag("rebalance", of_ranks.rebalance)});
+                                       flag("rebalance", of_ranks.rebalance),
+                                       {"imbalance", of_ranks.imbalance}});
     return arguments;
 }
 
-std::vector<Argument> arguments_of(const RadiusCall& call) {
+std::vector<Argument> arguments_of(const RadiusCall& call, const RankOptions& of_ranks) {
     const RadiusOptions& options = call.options;
     const bool is_uniform = call.radii.is_uniform();
     std::vector<Argument> arguments = shape_arguments(call.points.points(), options.box);
@@ -99,7 +110,9 @@ std::vector<Argument> arguments_of(const RadiusCall& call) {
                                        flag("exclude_self", options.exclude_self),
                                        flag("squared", options.squared),
                                        flag("rows by index", options.order == RowOrder::index),
-                                       flag("separate queries", call.queries != nullptr)});
+                                       flag("separate queries", call.queries != nullptr),
+                                       flag("rebalance", of_ranks.rebalance),
+                                       {"imbalance", of_ranks.imbalance}});
     return arguments;
 }
 
@@ -113,7 +126,8 @@ std::vector<Argument> arguments_of(const FofCall& call, const RankOptions& of_ra
                                        flag("relative linking length of velocities", psi.is_relative()),
                                        flag("velocities", phase_space.has_value()),
                                        flag("masses", phase_space && phase_space->masses),
-                                       flag("rebalance", of_ranks.rebalance)});
+                                       flag("rebalance", of_ranks.rebalance),
+                                       {"imbalance", of_ranks.imbalance}});
     return arguments;
 }
 
@@ -181,7 +195,7 @@ auto radius_over_team(RankFunction function, const RadiusCall& call, const Alone
     return over_team(
         call.options, [&] { smallest = check(call, Where::ranks); }, alone,
         [&](Ranks& ranks, Context& context, const RadiusOptions& options, const RankOptions& of_ranks) {
-            require_same(ranks, function, arguments_of(call));
+            require_same(ranks, function, arguments_of(call, of_ranks));
             return run(ranks, context,
                        RadiusOverRanks{call.points.points(), call.queries, call.radii, smallest, options, of_ranks});
         },
@@ -320,6 +334,25 @@ DbscanResult dbscan_over_team(const DbscanCall& call) {
         [](const DbscanResult& result) { return result.label_array.size(); });
 }
 
+ZOrder z_order_over_team(const ZOrderCall& call) {
+    return over_team(
+        call.options, [&] { check(call, Where::ranks); },
+        [&](const ZOrderOptions& options) {
+            ZOrder order = z_order(call.points, options);
+            widen(options.execution, order.index_array);
+            return order;
+        },
+        [&](Ranks& ranks, Context& context, const ZOrderOptions& options, const RankOptions& of_ranks) {
+            std::vector<Argument> arguments = shape_arguments(call.points, options.box);
+            arguments.push_back({"imbalance", of_ranks.imbalance});
+            require_same(ranks, RankFunction::z_order, arguments);
+            return with_dtype(call.points.dtype(), [&]<Coordinate T>(T) {
+                return z_order_over_ranks<T>(ranks, context, {call.points, options, of_ranks});
+            });
+        },
+        [](const ZOrder& order) { return order.index_array.size(); });
+}
+
 void require_groups_of(const FofSummary& groups, int ranks) {
     const int found_over = groups.distribution ? groups.distribution->ranks : 0;
     if (found_over != ranks) {
@@ -375,6 +408,14 @@ Halos halos_over_team(const FofResult& groups, const Particles& particles, const
 }
 
 } // namespace detail
+
+Traffic gather(const Execution& execution, std::span<const std::int64_t> indices,
+               std::span<const GatherColumn> columns) {
+    if (execution.team == nullptr) {
+        throw Error(ErrorKind::invalid_argument, "gather fetches rows of other ranks; make the execution with over()");
+    }
+    return gather(execution.team->communicator, indices, columns, execution.team->options);
+}
 
 Execution over(Communicator& communicator, Execution local, RankOptions rank_options) {
     local.team = std::make_shared<const detail::Team>(communicator, std::move(rank_options));

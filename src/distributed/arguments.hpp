@@ -51,6 +51,7 @@ enum class RankFunction : std::uint8_t {
     dbscan,
     catalog,
     halos,
+    z_order,
     gather
 };
 

@@ -57,8 +57,9 @@ void group_points(Ranks& ranks, Context& context, const SharedPoints<T>& shared,
 
 template <Coordinate T>
 void group_rebalanced(Ranks& ranks, Context& context, const SharedPoints<T>& shared, std::span<const std::int64_t> ids,
-                      const ScalarsView& given_weights, FofResult& result, std::vector<float>& work) {
-    const Rebalanced<T> here(ranks, context, shared, ids, given_weights);
+                      const RankOptions& options, FofResult& result, std::vector<float>& work) {
+    Rebalanced<T> here(ranks, context, shared, ids, options);
+    ranks.agreed([&] { here.ids->sort(here.points); });
     group_points(ranks, context, here.points, result);
     result.stages = context.take_stages();
     work = here.moved.work(seconds_of(result.stages));
@@ -87,7 +88,7 @@ void fof_over_ranks(Ranks& ranks, Context& context, const FofOverRanks& call, Fo
     }
     SharedPoints<T>& linked = options.phase_space ? in_phase_space.points : shared;
     if (call.of_ranks.rebalance && ranks.size() > 1) {
-        group_rebalanced(ranks, context, linked, ids.given(), call.of_ranks.weights, result, work);
+        group_rebalanced(ranks, context, linked, ids.given(), call.of_ranks, result, work);
         return;
     }
     ranks.agreed([&] { ids.sort(linked); });
@@ -96,10 +97,10 @@ void fof_over_ranks(Ranks& ranks, Context& context, const FofOverRanks& call, Fo
     ranks.agreed([&] { ids.restore(result.label_array.vector<std::int64_t>()); });
 }
 
-void widen_labels(const Execution& execution, IndexArray& labels) {
-    const IndexArray narrow = std::exchange(labels, {});
-    std::vector<std::int64_t>& wide = labels.vector<std::int64_t>();
-    with_allocation_errors("the labels", [&] { wide.resize(narrow.size()); });
+void widen(const Execution& execution, IndexArray& numbers) {
+    const IndexArray narrow = std::exchange(numbers, {});
+    std::vector<std::int64_t>& wide = numbers.vector<std::int64_t>();
+    with_allocation_errors("64-bit numbers", [&] { wide.resize(narrow.size()); });
     Context(execution).run(
         [&] { parallel_each(narrow.size(), 1 << 16, [&](std::int64_t i) { wide[i] = narrow.as_int32()[i]; }); });
 }

@@ -27,13 +27,13 @@ template <Coordinate T>
 void fof_over_ranks(Ranks& ranks, Context& context, const FofOverRanks& call, FofResult& result,
                     std::vector<float>& work);
 
-/// Makes 32-bit labels 64 bits wide.
-void widen_labels(const Execution& execution, IndexArray& labels);
+/// Makes 32-bit labels or indices 64 bits wide.
+void widen(const Execution& execution, IndexArray& numbers);
 
 /// The groups or clusters of one process with 64-bit labels.
 template <class Result>
 Result widened(Result result, const Execution& execution) {
-    widen_labels(execution, result.label_array);
+    widen(execution, result.label_array);
     return result;
 }
 

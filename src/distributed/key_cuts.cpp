@@ -166,7 +166,7 @@ std::vector<KeyNumber> KeyCuts::cuts() const {
     return cuts;
 }
 
-std::vector<KeyNumber> cut_keys(Ranks& ranks, const WeighedKeys& keys) {
+std::vector<KeyNumber> cut_keys(Ranks& ranks, const WeighedKeys& keys, double imbalance) {
     struct Extent {
         KeyNumber first;
         KeyNumber end;
@@ -178,8 +178,9 @@ std::vector<KeyNumber> cut_keys(Ranks& ranks, const WeighedKeys& keys) {
             all = {std::min(all.first, of_rank.first), std::max(all.end, of_rank.end), all.weight + of_rank.weight};
         }
     }
-    constexpr int tolerances_in_part = 200; // on both sides, so that parts differ by a hundredth
-    KeyCuts cuts(ranks.size(), all.first, all.end, all.weight, all.weight / ranks.size() / tolerances_in_part);
+    const double of_part = static_cast<double>(all.weight / ranks.size());
+    const auto tolerance = static_cast<std::int64_t>(of_part * imbalance / 2); // a part has two cuts
+    KeyCuts cuts(ranks.size(), all.first, all.end, all.weight, tolerance);
     for (std::vector<std::int64_t> values; !cuts.is_done();) {
         values.resize(cuts.candidates());
         cuts.propose(keys, ranks.rank(), values);

@@ -109,9 +109,9 @@ private:
     std::vector<Candidate> candidates_; ///< of this round
 };
 
-/// Collective. The first keys of the parts of ranks 1, 2, ..., which hold the same weight of all keys, to a hundredth or
-/// as nearly as equal keys allow.
-std::vector<KeyNumber> cut_keys(Ranks& ranks, const WeighedKeys& keys);
+/// Collective. The first keys of the parts of ranks 1, 2, ..., which hold the same weight of all keys, to `imbalance` of
+/// it or as nearly as equal keys allow.
+std::vector<KeyNumber> cut_keys(Ranks& ranks, const WeighedKeys& keys, double imbalance);
 
 /// The part that has a key.
 inline int part_of(const std::vector<KeyNumber>& cuts, KeyNumber key) {

@@ -258,11 +258,12 @@ void search_rebalanced(Ranks& ranks, Context& context, const KnnOverRanks& call,
                        std::vector<float>& work) {
     // Queries are looked at before anything moves, so that an error names the rank and the row that they came from.
     (void)share_queries(ranks, context, call.queries, shared.points.frame);
-    const Rebalanced<T> here(ranks, context, shared, ids, call.of_ranks.weights);
-    const PointWeights of_queries;
+    Rebalanced<T> here(ranks, context, shared, ids, call.of_ranks);
+    ranks.agreed([&] { here.ids->sort(here.points); });
+    const PointWeights alike;
     std::optional<MovedPoints<T>> queries;
     if (call.queries != nullptr) {
-        queries.emplace(ranks, context, here.division, *call.queries, std::span<const std::int64_t>(), of_queries);
+        queries.emplace(here.move_queries(ranks, context, *call.queries, alike));
     }
     const MovedPoints<T>& receivers = queries ? *queries : here.moved;
     std::optional<KnnResult> found;

@@ -9,6 +9,7 @@
 #include "distributed/ghost_points.hpp"
 #include "distributed/given_ids.hpp"
 #include "distributed/joined_points.hpp"
+#include "distributed/rebalance.hpp"
 #include "distributed/receivers.hpp"
 #include "distributed/unresolved.hpp"
 #include "neighbors/radius_checks.hpp"
@@ -27,17 +28,40 @@ namespace kith::detail {
 
 namespace {
 
+/// Points that are all at zero are all within every radius, also within one that cannot be squared beside them.
+template <Coordinate T>
+bool are_all_at_zero(const SharedPoints<T>& shared, const PointsView* queries) {
+    return queries == nullptr && shared.points.frame.largest == 0;
+}
+
+/// Collective.
+template <Coordinate T>
+void refuse_unresolved(Ranks& ranks, const SharedPoints<T>& shared, const RadiusOverRanks& call) {
+    const std::int64_t smallest = call.smallest_radius;
+    const std::int64_t rows = ranks.sum((call.queries != nullptr ? *call.queries : call.points).count());
+    if (rows == 0 || shared.ownership.total() == 0 || are_all_at_zero(shared, call.queries)) {
+        return;
+    }
+    const bool is_unresolved = smallest >= 0 && shared.points.frame.is_unresolved(call.radii[smallest]);
+    if (!ranks.any(is_unresolved)) {
+        return;
+    }
+    const LargestCoordinate largest = largest_of_all(ranks, shared);
+    ranks.agreed([&] {
+        if (is_unresolved) {
+            refuse_unresolved_radius(call.radii, smallest, largest);
+        }
+    });
+}
+
 template <Coordinate T>
 class DistributedRadius {
 public:
-    DistributedRadius(Ranks& ranks, Context& context, const RadiusOverRanks& call)
-        : ranks_(ranks), context_(context), ids_(ranks, call.of_ranks.ids, call.points.count()),
-          shared_(share_frame<T>(ranks, context, call.points, call.options.box)), given_queries_(call.queries),
-          radii_(call.radii), options_(call.options),
-          first_query_(Ownership(ranks, (call.queries != nullptr ? *call.queries : call.points).count()).first()),
-          queries_(share_queries(ranks, context, call.queries, frame())) {
-        ids_.number(shared_);
-        refuse_unresolved(call.smallest_radius);
+    /// Points as given, with their numbers; separate queries have these numbers, which ascend.
+    DistributedRadius(Ranks& ranks, Context& context, const SharedPoints<T>& shared, const PointsView* queries,
+                      const PointNumbers& query_numbers, const Radii& radii, const RadiusOptions& options)
+        : ranks_(ranks), context_(context), shared_(shared), given_queries_(queries), query_numbers_(query_numbers),
+          radii_(radii), options_(options), queries_(share_queries(ranks, context, queries, frame())) {
         GhostPoints<T> ghosts = fetch();
         ranks.agreed([&] { sources_ = join_points(context_, shared_, std::move(ghosts)); });
     }
@@ -78,9 +102,10 @@ private:
     [[nodiscard]] const PointsView& receivers() const {
         return given_queries_ != nullptr ? *given_queries_ : shared_.points.view;
     }
-    /// Points that are all at zero are all within every radius, also within one that cannot be squared beside them.
-    [[nodiscard]] bool are_all_at_zero() const { return given_queries_ == nullptr && frame().largest == 0; }
-    [[nodiscard]] Radii radii() const { return are_all_at_zero() ? Radii(0.0) : radii_; }
+    [[nodiscard]] const PointNumbers& numbers_of_receivers() const {
+        return given_queries_ != nullptr ? query_numbers_ : shared_.given_numbers;
+    }
+    [[nodiscard]] Radii radii() const { return are_all_at_zero(shared_, given_queries_) ? Radii(0.0) : radii_; }
     [[nodiscard]] RadiusOptions serial_options() const {
         RadiusOptions options = options_;
         options.box = {}; // the tree has it
@@ -105,7 +130,7 @@ private:
     /// The smallest number of a query with an unresolved row: ids need not ascend as the queries do.
     [[nodiscard]] std::int64_t first_unresolved(const RadiusResult& rows) const {
         if (given_queries_ != nullptr || !shared_.given_numbers.are_given()) {
-            return first_query_ + rows.unresolved.first_query;
+            return numbers_of_receivers()[rows.unresolved.first_query];
         }
         const std::vector<T> sources = sources_.as_given<T>();
         UnresolvedCounter<T> counter(frame(), PointsView(sources, frame().dimension), receivers());
@@ -115,23 +140,6 @@ private:
                                   rows.offsets()[row + 1] - begin, options_.order == RowOrder::distance);
         }
         return counter.rows().first_query;
-    }
-
-    void refuse_unresolved(std::int64_t smallest) {
-        const std::int64_t rows = ranks_.sum(receivers().count());
-        if (rows == 0 || shared_.ownership.total() == 0 || are_all_at_zero()) {
-            return;
-        }
-        const bool is_unresolved = smallest >= 0 && frame().is_unresolved(radii_[smallest]);
-        if (!ranks_.any(is_unresolved)) {
-            return;
-        }
-        const LargestCoordinate largest = largest_of_all(ranks_, shared_);
-        ranks_.agreed([&] {
-            if (is_unresolved) {
-                refuse_unresolved_radius(radii_, smallest, largest);
-            }
-        });
     }
 
     GhostPoints<T> fetch() {
@@ -177,32 +185,133 @@ private:
 
     Ranks& ranks_;
     Context& context_;
-    GivenIds ids_;
-    SharedPoints<T> shared_;
+    const SharedPoints<T>& shared_;
     const PointsView* given_queries_; ///< null: a self-search
+    const PointNumbers& query_numbers_;
     const Radii& radii_;
     const RadiusOptions& options_;
-    std::int64_t first_query_; ///< its global index
     std::optional<NormalizedPoints<T>> queries_;
     JoinedPoints sources_;
+};
+
+/// Rows or counts of a rank's own receivers, which another rank may have found.
+template <Coordinate T>
+class RadiusCalls {
+public:
+    /// Refers to the call.
+    RadiusCalls(Ranks& ranks, Context& context, const RadiusOverRanks& call)
+        : ranks_(ranks), context_(context), call_(call), ids_(ranks, call.of_ranks.ids, call.points.count()),
+          shared_(share_frame<T>(ranks, context, call.points, call.options.box)) {
+        ids_.number(shared_);
+        // Queries are looked at before anything moves, so that an error names the rank and the row that they came from.
+        (void)share_queries(ranks, context, call.queries, shared_.points.frame);
+        refuse_unresolved(ranks, shared_, call);
+        if (!call.of_ranks.rebalance || ranks.size() == 1) {
+            return;
+        }
+        here_.emplace(ranks, context, shared_, ids_.given(), call.of_ranks);
+        if (call.queries != nullptr) {
+            queries_.emplace(here_->move_queries(ranks, context, *call.queries, alike_));
+        }
+        if (!call.radii.is_uniform()) {
+            radii_ = moved().template carry<double>([&](std::int64_t row) { return call.radii[row]; });
+        }
+    }
+
+    [[nodiscard]] RadiusResult rows() {
+        if (!here_) {
+            return search([](DistributedRadius<T>& search) { return search.rows(); });
+        }
+        RadiusResult found = search([](DistributedRadius<T>& search) { return search.rows(); });
+        RadiusResult result;
+        static_cast<SearchSummary&>(result) = static_cast<const SearchSummary&>(found);
+        const RadiusResultAccess access(result);
+        const std::vector<std::int64_t> lengths = bring_back(lengths_of(found));
+        ranks_.agreed([&] {
+            access.offsets.resize(lengths.size() + 1);
+            std::partial_sum(lengths.begin(), lengths.end(), access.offsets.begin() + 1);
+            access.index_type = IndexType::int64;
+            access.dtype = dtype_of<T>;
+            access.allocate(call_.options.max_result_bytes);
+        });
+        const auto size = static_cast<std::size_t>(access.size());
+        const std::span<const std::int64_t> starts(access.offsets);
+        moved().bring_back(found.indices64(), found.offsets(),
+                           std::span(static_cast<std::int64_t*>(access.indices.get()), size), starts);
+        moved().bring_back(found.template distances<T>(), found.offsets(),
+                           std::span(static_cast<T*>(access.distances.get()), size), starts);
+        return result;
+    }
+
+    [[nodiscard]] RadiusCounts counts() {
+        RadiusCounts result = search([](DistributedRadius<T>& search) { return search.counts(); });
+        if (here_) {
+            result.counts = bring_back(result.counts);
+        }
+        return result;
+    }
+
+private:
+    /// Points or queries that were moved here.
+    [[nodiscard]] const MovedPoints<T>& moved() const { return queries_ ? *queries_ : here_->moved; }
+
+    /// Where the receivers are; adds the stages, and the work of rebalanced points, to the result.
+    template <class Search>
+    auto search(const Search& run) {
+        const PointsView moved_queries = queries_ ? queries_->view() : PointsView();
+        const PointsView* const queries = queries_ ? &moved_queries : call_.queries;
+        const Radii radii = here_ && !call_.radii.is_uniform() ? Radii(radii_) : call_.radii;
+        const PointNumbers numbers = queries_ ? PointNumbers(queries_->global_indices(), true)
+                                              : PointNumbers(Ownership(ranks_, receivers().count()));
+        DistributedRadius<T> here(ranks_, context_, here_ ? here_->points : shared_, queries, numbers, radii,
+                                  call_.options);
+        auto result = run(here);
+        StageReports stages = context_.take_stages();
+        stages.insert(stages.end(), result.stages.begin(), result.stages.end());
+        result.stages = std::move(stages);
+        if (here_) {
+            result.distribution.emplace().work = here_->moved.work(seconds_of(result.stages));
+        }
+        return result;
+    }
+    [[nodiscard]] const PointsView& receivers() const {
+        return call_.queries != nullptr ? *call_.queries : call_.points;
+    }
+    static std::vector<std::int64_t> lengths_of(const RadiusResult& rows) {
+        std::vector<std::int64_t> lengths;
+        for (std::int64_t row = 0; row < rows.rows(); ++row) {
+            lengths.push_back(rows.offsets()[row + 1] - rows.offsets()[row]);
+        }
+        return lengths;
+    }
+    [[nodiscard]] std::vector<std::int64_t> bring_back(std::span<const std::int64_t> found) const {
+        std::vector<std::int64_t> result;
+        ranks_.agreed([&] { result.resize(receivers().count()); });
+        moved().bring_back(found, 1, std::span(result));
+        return result;
+    }
+
+    Ranks& ranks_;
+    Context& context_;
+    const RadiusOverRanks& call_;
+    GivenIds ids_;
+    SharedPoints<T> shared_;
+    PointWeights alike_;
+    std::optional<Rebalanced<T>> here_;
+    std::optional<MovedPoints<T>> queries_;
+    std::vector<double> radii_; ///< of moved receivers
 };
 
 } // namespace
 
 template <Coordinate T>
 RadiusResult radius_over_ranks(Ranks& ranks, Context& context, const RadiusOverRanks& call) {
-    RadiusResult result = DistributedRadius<T>(ranks, context, call).rows();
-    StageReports stages = context.take_stages();
-    stages.insert(stages.end(), result.stages.begin(), result.stages.end());
-    result.stages = std::move(stages);
-    return result;
+    return RadiusCalls<T>(ranks, context, call).rows();
 }
 
 template <Coordinate T>
 RadiusCounts radius_counts_over_ranks(Ranks& ranks, Context& context, const RadiusOverRanks& call) {
-    RadiusCounts result = DistributedRadius<T>(ranks, context, call).counts();
-    result.stages = context.take_stages();
-    return result;
+    return RadiusCalls<T>(ranks, context, call).counts();
 }
 
 template RadiusResult radius_over_ranks<float>(Ranks&, Context&, const RadiusOverRanks&);

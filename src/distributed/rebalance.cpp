@@ -18,16 +18,12 @@ void require_rows(std::int64_t rows) {
     }
 }
 
-namespace {
-
-WeighedKeys alike(std::vector<KeyNumber> keys) {
-    std::ranges::sort(keys);
-    return {std::move(keys), {}};
-}
-
-/// Weights in units that add up to 2^52 over all ranks, or 1.
-WeighedKeys weighed(const std::vector<KeyNumber>& keys, const PointWeights& weights) {
-    const double units = std::ldexp(1.0, 52) / weights.total();
+WeighedKeys weighed_keys(std::vector<KeyNumber> keys, const PointWeights& weights) {
+    if (weights.are_alike()) {
+        std::ranges::sort(keys);
+        return {std::move(keys), {}};
+    }
+    const double units = std::ldexp(1.0, 52) / weights.total(); // what weights of all ranks add up to; at least 1 each
     std::vector<KeyNumber> ascending;
     std::vector<std::int64_t> in_units;
     for (const std::int64_t row : order_of<KeyNumber>(keys)) {
@@ -37,11 +33,9 @@ WeighedKeys weighed(const std::vector<KeyNumber>& keys, const PointWeights& weig
     return {std::move(ascending), in_units};
 }
 
-} // namespace
-
 template <Coordinate T>
 CurveDivision<T>::CurveDivision(Ranks& ranks, Context& context, const SharedPoints<T>& shared,
-                                const PointWeights& weights)
+                                const PointWeights& weights, double imbalance)
     : frame_(shared.points.frame), lower_(shared.lower), upper_(shared.upper) {
     WeighedKeys ascending;
     ranks.agreed([&] {
@@ -50,15 +44,19 @@ CurveDivision<T>::CurveDivision(Ranks& ranks, Context& context, const SharedPoin
             std::vector<KeyNumber> keys(shared.given.count());
             parallel_each(std::ssize(keys), 1 << 12,
                           [&](std::int64_t row) { keys[row] = key(points, row, shared.ownership.first() + row); });
-            ascending = weights.are_alike() ? alike(std::move(keys)) : weighed(keys, weights);
+            ascending = weighed_keys(std::move(keys), weights);
         });
     });
-    cuts_ = cut_keys(ranks, ascending);
+    cuts_ = cut_keys(ranks, ascending, imbalance);
 }
 
 template <Coordinate T>
-int CurveDivision<T>::rank_of(const Coordinates<T>& points, std::int64_t row, std::int64_t global_index) const {
-    return part_of(cuts_, key(points, row, global_index));
+std::vector<std::int32_t> CurveDivision<T>::ranks_of(const PointsView& points, std::int64_t first) const {
+    const Coordinates<T> x(points);
+    std::vector<std::int32_t> ranks(points.count());
+    parallel_each(points.count(), 1 << 12,
+                  [&](std::int64_t row) { ranks[row] = part_of(cuts_, key(x, row, first + row)); });
+    return ranks;
 }
 
 template <Coordinate T>
@@ -81,26 +79,19 @@ KeyNumber CurveDivision<T>::key(const Coordinates<T>& points, std::int64_t row, 
 }
 
 template <Coordinate T>
-MovedPoints<T>::MovedPoints(Ranks& ranks, Context& context, const CurveDivision<T>& division, const PointsView& points,
-                            std::span<const std::int64_t> ids, const PointWeights& weights)
-    : ranks_(ranks), dimension_(points.dimension()), weights_(weights), sent_(static_cast<std::size_t>(ranks.size())) {
-    const Ownership owners(ranks, points.count());
-    const bool has_ids = ranks.any(!ids.empty());
+void MovedPoints<T>::move(const Ownership& owners, std::span<const std::int32_t> to, const PointsView& points,
+                          std::span<const std::int64_t> ids) {
+    const bool has_ids = ranks_.any(!ids.empty());
     std::vector<RankMessage> messages;
-    ranks.agreed([&] {
+    ranks_.agreed([&] {
         const Coordinates<T> x(points);
-        std::vector<std::int32_t> to(points.count());
-        context.run([&] {
-            parallel_each(points.count(), 1 << 12,
-                          [&](std::int64_t row) { to[row] = division.rank_of(x, row, owners.first() + row); });
-        });
         for (std::int64_t row = 0; row < points.count(); ++row) {
             sent_[to[row]].push_back(row);
         }
         messages = messages_to(sent_, [&](MessageWriter& writer, const std::vector<std::int64_t>& rows) {
             double weight = 0;
             for (const std::int64_t row : rows) {
-                weight += weights[row];
+                weight += weights_[row];
             }
             writer.put_value(weight);
             writer.put_value(std::ssize(rows));
@@ -118,8 +109,8 @@ MovedPoints<T>::MovedPoints(Ranks& ranks, Context& context, const CurveDivision<
             }
         });
     });
-    std::vector<RankMessage> received = ranks.exchange(std::move(messages));
-    ranks.agreed([&] {
+    std::vector<RankMessage> received = ranks_.exchange(std::move(messages));
+    ranks_.agreed([&] {
         for (RankMessage& message : received) { // by rank and row, so by global index
             MessageReader reader(message.bytes);
             weight_ += reader.take<double>();
@@ -129,7 +120,7 @@ MovedPoints<T>::MovedPoints(Ranks& ranks, Context& context, const CurveDivision<
             if (has_ids) {
                 reader.take(count, ids_);
             }
-            senders_.emplace_back(message.rank, count);
+            senders_.push_back({message.rank, std::ssize(global_indices_) - count, count});
             message.bytes = std::vector<std::byte>(); // frees them
             require_rows(std::ssize(global_indices_));
         }
@@ -168,12 +159,16 @@ std::vector<float> MovedPoints<T>::work(double seconds) const {
 
 template <Coordinate T>
 Rebalanced<T>::Rebalanced(Ranks& ranks, Context& context, const SharedPoints<T>& before,
-                          std::span<const std::int64_t> given_ids, const ScalarsView& given_weights)
-    : weights(ranks, given_weights, before.given.count()), division(ranks, context, before, weights),
-      moved(ranks, context, division, before.given, given_ids, weights), points(moved.shared(context, before)) {
+                          std::span<const std::int64_t> given_ids, const RankOptions& options)
+    : weights(ranks, options.weights, before.given.count()),
+      division(ranks, context, before, weights, options.imbalance),
+      moved(
+          ranks, context, [&](std::int64_t first) { return division.ranks_of(before.given, first); }, before.given,
+          given_ids, weights),
+      points(moved.shared(context, before)) {
     ranks.agreed([&] {
         ids.emplace(moved.ids());
-        ids->sort(points);
+        ids->number(points);
     });
 }
 

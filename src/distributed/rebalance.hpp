@@ -9,6 +9,8 @@
 // is sent once. Source: the jz-tree paper, section II-A, which cuts the same curve by a sample.
 #pragma once
 
+#include <kith/distributed.hpp>
+
 #include "distributed/given_ids.hpp"
 #include "distributed/key_cuts.hpp"
 #include "distributed/point_weights.hpp"
@@ -30,10 +32,11 @@ namespace kith::detail {
 template <Coordinate T>
 class CurveDivision {
 public:
-    /// Collective. Of the points of all ranks.
-    CurveDivision(Ranks& ranks, Context& context, const SharedPoints<T>& shared, const PointWeights& weights);
-    /// The rank of a point or query with finite coordinates.
-    [[nodiscard]] int rank_of(const Coordinates<T>& points, std::int64_t row, std::int64_t global_index) const;
+    /// Collective. Of the points of all ranks, whose parts differ by `imbalance` of their mean.
+    CurveDivision(Ranks& ranks, Context& context, const SharedPoints<T>& shared, const PointWeights& weights,
+                  double imbalance);
+    /// The rank of each point or query, which have finite coordinates and global indices from `first` on.
+    [[nodiscard]] std::vector<std::int32_t> ranks_of(const PointsView& points, std::int64_t first) const;
 
 private:
     /// A position on the z-order, with 63 / d bits an axis, then the global index.
@@ -45,6 +48,9 @@ private:
     std::vector<KeyNumber> cuts_;
 };
 
+/// Keys of points in their order, with the weights of the points. Runs inside a stage.
+WeighedKeys weighed_keys(std::vector<KeyNumber> keys, const PointWeights& weights);
+
 /// Throws too_large if a rank receives more points or queries than its rows can number.
 void require_rows(std::int64_t rows);
 
@@ -52,9 +58,18 @@ void require_rows(std::int64_t rows);
 template <Coordinate T>
 class MovedPoints {
 public:
-    /// Collective. `ids` are those of the points, or empty.
-    MovedPoints(Ranks& ranks, Context& context, const CurveDivision<T>& division, const PointsView& points,
-                std::span<const std::int64_t> ids, const PointWeights& weights);
+    /// Collective. rank_of_each(first), called inside a stage, is the rank that each point goes to; `first` is the
+    /// global index of the first one. `ids` are those of the points, or empty.
+    template <class RankOfEach>
+    MovedPoints(Ranks& ranks, Context& context, const RankOfEach& rank_of_each, const PointsView& points,
+                std::span<const std::int64_t> ids, const PointWeights& weights)
+        : ranks_(ranks), dimension_(points.dimension()), weights_(weights),
+          sent_(static_cast<std::size_t>(ranks.size())) {
+        const Ownership owners(ranks, points.count());
+        std::vector<std::int32_t> to;
+        ranks.agreed([&] { context.run([&] { to = rank_of_each(owners.first()); }); });
+        move(owners, to, points, ids);
+    }
 
     [[nodiscard]] PointsView view() const { return {rows_, dimension_}; }
     [[nodiscard]] std::span<const std::int64_t> global_indices() const { return global_indices_; }
@@ -67,13 +82,101 @@ public:
     /// Collective. Returns `width` values per point to the rank that passed it.
     template <class Value>
     void bring_back(std::span<const Value> values, std::int64_t width, std::span<Value> to) const {
+        const auto start = [width](std::int64_t row) { return row * width; };
+        return_rows(values, start, to, start);
+    }
+    /// Collective. The same for rows of values of different lengths, which start there; rows + 1 numbers.
+    template <class Value>
+    void bring_back(std::span<const Value> values, std::span<const std::int64_t> starts, std::span<Value> to,
+                    std::span<const std::int64_t> starts_there) const {
+        return_rows(
+            values, [&](std::int64_t row) { return starts[row]; }, to,
+            [&](std::int64_t row) { return starts_there[row]; });
+    }
+
+    /// Collective. Returns `width` bytes each for some of the points, `bytes` in the order of `rows`, to the ranks that
+    /// passed them: take(rows there, bytes) for what each rank sends.
+    template <class Take>
+    void bring_back_some(std::span<const std::int32_t> rows, std::span<const std::byte> bytes, std::int64_t width,
+                         const Take& take) const {
+        struct Returned {
+            std::vector<std::int64_t> sent_as; ///< of the points that the rank has sent
+            std::vector<std::byte> bytes;
+        };
         std::vector<RankMessage> messages;
         ranks_.agreed([&] {
-            std::int64_t first = 0;
-            for (const auto& [rank, count] : senders_) {
-                MessageWriter(messages.emplace_back(RankMessage{rank, {}}).bytes)
-                    .put(values.subspan(first * width, count * width));
-                first += count;
+            std::vector<Returned> to_ranks(sent_.size());
+            for (std::size_t i = 0; i < rows.size(); ++i) {
+                const auto next = std::prev(std::ranges::upper_bound(senders_, rows[i], {}, &Sender::first));
+                Returned& returned = to_ranks[next->rank];
+                returned.sent_as.push_back(rows[i] - next->first);
+                const auto row = bytes.subspan(i * width, width);
+                returned.bytes.insert(returned.bytes.end(), row.begin(), row.end());
+            }
+            for (std::size_t rank = 0; rank < to_ranks.size(); ++rank) {
+                if (const Returned& returned = to_ranks[rank]; !returned.sent_as.empty()) {
+                    MessageWriter writer(messages.emplace_back(RankMessage{static_cast<int>(rank), {}}).bytes);
+                    writer.put_value(std::ssize(returned.sent_as));
+                    writer.put(std::span(returned.sent_as));
+                    writer.put(std::span(returned.bytes));
+                }
+            }
+        });
+        const std::vector<RankMessage> received = ranks_.exchange(std::move(messages));
+        ranks_.agreed([&] {
+            for (const RankMessage& message : received) {
+                MessageReader reader(message.bytes);
+                std::vector<std::int64_t> sent_as;
+                const auto count = reader.take<std::int64_t>();
+                reader.take(count, sent_as);
+                std::vector<std::int32_t> there;
+                for (const std::int64_t i : sent_as) {
+                    there.push_back(static_cast<std::int32_t>(sent_[message.rank][i]));
+                }
+                take(std::span(there), std::span(message.bytes).last(count * width));
+            }
+        });
+    }
+
+    /// Collective. A value for each moved point: value_of(row) of the rank that passed it.
+    template <class Value, class ValueOf>
+    [[nodiscard]] std::vector<Value> carry(const ValueOf& value_of) const {
+        std::vector<RankMessage> messages;
+        ranks_.agreed([&] {
+            messages = messages_to(sent_, [&](MessageWriter& writer, const std::vector<std::int64_t>& rows) {
+                for (const std::int64_t row : rows) {
+                    writer.put_value(Value(value_of(row)));
+                }
+            });
+        });
+        const std::vector<RankMessage> received = ranks_.exchange(std::move(messages));
+        std::vector<Value> values;
+        ranks_.agreed([&] {
+            for (const RankMessage& message : received) {
+                const std::vector<Value> of_rank = values_of<Value>(message);
+                values.insert(values.end(), of_rank.begin(), of_rank.end());
+            }
+        });
+        return values;
+    }
+
+    /// Collective. The work of each point that this rank passed; `seconds` is the time of this rank's own work.
+    [[nodiscard]] std::vector<float> work(double seconds) const;
+
+private:
+    void move(const Ownership& owners, std::span<const std::int32_t> to, const PointsView& points,
+              std::span<const std::int64_t> ids);
+
+    template <class Value, class Start, class StartThere>
+    void return_rows(std::span<const Value> values, const Start& start, std::span<Value> to,
+                     const StartThere& start_there) const {
+        std::vector<RankMessage> messages;
+        ranks_.agreed([&] {
+            for (const Sender& sender : senders_) {
+                const std::int64_t begin = start(sender.first);
+                const std::int64_t end = start(sender.first + sender.count);
+                MessageWriter(messages.emplace_back(RankMessage{sender.rank, {}}).bytes)
+                    .put(values.subspan(begin, end - begin));
             }
         });
         std::vector<RankMessage> received = ranks_.exchange(std::move(messages));
@@ -81,19 +184,16 @@ public:
             for (RankMessage& message : received) {
                 const std::vector<Value> of_rank = values_of<Value>(message);
                 message.bytes = std::vector<std::byte>();
-                const std::vector<std::int64_t>& rows = sent_[message.rank];
-                for (std::size_t i = 0; i < rows.size(); ++i) {
-                    std::copy_n(of_rank.begin() + static_cast<std::int64_t>(i) * width, width,
-                                to.begin() + rows[i] * width);
+                auto from = of_rank.begin();
+                for (const std::int64_t row : sent_[message.rank]) {
+                    const std::int64_t length = start_there(row + 1) - start_there(row);
+                    std::copy_n(from, length, to.begin() + start_there(row));
+                    from += length;
                 }
             }
         });
     }
 
-    /// Collective. The work of each point that this rank passed; `seconds` is the time of this rank's own work.
-    [[nodiscard]] std::vector<float> work(double seconds) const;
-
-private:
     Ranks& ranks_;
     int dimension_;
     const PointWeights& weights_;
@@ -102,7 +202,12 @@ private:
     std::vector<T> rows_;
     std::vector<std::int64_t> global_indices_;
     std::vector<std::int64_t> ids_;
-    std::vector<std::pair<int, std::int64_t>> senders_; ///< ranks and numbers of points
+    struct Sender {
+        int rank;
+        std::int64_t first; ///< of its points here
+        std::int64_t count;
+    };
+    std::vector<Sender> senders_;
 };
 
 /// Collective. Points moved to this rank, ready for work.
@@ -111,12 +216,19 @@ struct Rebalanced {
     PointWeights weights;
     CurveDivision<T> division;
     MovedPoints<T> moved;
-    SharedPoints<T> points; ///< by ascending number
+    SharedPoints<T> points; ///< with their numbers, in the order in which they arrived: by global index
     std::optional<GivenIds> ids;
 
-    /// `points` are those to be moved, `ids` their ids or none.
+    /// `before` are the points to be moved, `given_ids` their ids or none.
     Rebalanced(Ranks& ranks, Context& context, const SharedPoints<T>& before, std::span<const std::int64_t> given_ids,
-               const ScalarsView& given_weights);
+               const RankOptions& options);
+
+    /// Collective. Queries moved to where the points near them are. Refers to `alike`.
+    [[nodiscard]] MovedPoints<T> move_queries(Ranks& ranks, Context& context, const PointsView& queries,
+                                              const PointWeights& alike) const {
+        return {ranks,   context, [&](std::int64_t first) { return division.ranks_of(queries, first); },
+                queries, {},      alike};
+    }
 };
 
 double seconds_of(const StageReports& stages);

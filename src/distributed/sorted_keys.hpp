@@ -104,7 +104,8 @@ private:
             }
             ascending = WeighedKeys(std::move(numbers), {});
         });
-        return cut_keys(ranks_, ascending);
+        constexpr double imbalance = 0.01;
+        return cut_keys(ranks_, ascending, imbalance);
     }
 
     Ranks& ranks_;

@@ -145,6 +145,8 @@ std::vector<Call> calls_on(Given& given) {
          }},
         {"kdtree_order", std::nullopt, true,
          [&](Engine, const Execution& execution) { (void)kdtree_order(points, kdtree::Split::widest, execution); }},
+        {"z_order", std::nullopt, false,
+         [&](Engine, const Execution& execution) { (void)z_order(points, {.execution = execution}); }},
         {"kdtree_order by tight boxes", std::nullopt, false,
          [&](Engine, const Execution& execution) { (void)kdtree_order(points, kdtree::Split::widest_box, execution); }},
         {"catalog", std::nullopt, true,

@@ -189,6 +189,7 @@ TEST_F(Ranks, NeighborsWithinARadiusAreThoseOfOneProcess) {
 TEST_F(Ranks, RebalancedAnswersAreThoseOfOneProcess) {
     write_npy("points.npy", as_floats(clumps(2000, 3)), 3);
     expect_same_files("knn points.npy -k 9 --box 1 --rebalance -o near.npz", {"near.npz"});
+    expect_same_files("radius points.npy -r 0.05 --box 1 --rebalance -o within.npz", {"within.npz"});
     expect_same_files("fof points.npy --box 1 --min-members 5 --rebalance -o groups.hdf5 --labels labels.npy",
                       {"groups.hdf5", "labels.npy"});
     // Of rows that are scattered over the file, others travel than without the option.

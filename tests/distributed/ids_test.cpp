@@ -104,6 +104,15 @@ TEST_F(Ids, AloneDecideTiesOfNeighbors) {
                     ASSERT_TRUE(std::ranges::equal(found.distances<float>().subspan(at, 11),
                                                    serial.distances<float>().subspan(serial_at, 11)));
                 }
+                std::vector<std::int64_t> visited(found.indices64().size(), -7);
+                const auto visit = [&](const NeighborBlock& block) {
+                    for (std::int64_t row = 0; row < block.rows(); ++row) {
+                        std::ranges::copy(block.indices64().subspan(static_cast<std::size_t>(row * 11), 11),
+                                          visited.begin() + block.query_indices[static_cast<std::size_t>(row)] * 11);
+                    }
+                };
+                knn_visit(visit, mine, 11, over_ranks(ranks, options, ids));
+                EXPECT_TRUE(std::ranges::equal(visited, found.indices64()));
                 const KnnResult separate = knn(mine, queries, 11, over_ranks(ranks, of_queries, ids));
                 EXPECT_TRUE(points.are_same(separate.indices64(), of_others.indices64()));
             });
@@ -122,9 +131,10 @@ TEST_F(Ids, AloneDecideTiesWithinARadius) {
             const double radius = extent * 0.05;
             const RadiusResult serial = radius_search(points.view_by_id(), radius, options);
             run_ranks(static_cast<int>(firsts.size()) - 1, [&](Communicator& ranks) {
-                const RadiusResult found =
-                    radius_search(part_of(points.view(), firsts, ranks.rank()), radius,
-                                  over_ranks(ranks, options, {.ids = points.part(firsts, ranks.rank())}));
+                const RadiusResult found = radius_search(
+                    part_of(points.view(), firsts, ranks.rank()), radius,
+                    over_ranks(ranks, options,
+                               {.ids = points.part(firsts, ranks.rank()), .rebalance = ranks.size() % 3 == 2}));
                 for (std::int64_t row = 0; row < found.rows(); ++row) {
                     const auto global = static_cast<std::size_t>(firsts[static_cast<std::size_t>(ranks.rank())] + row);
                     const auto of = [](const RadiusResult& rows, std::int64_t i) {
@@ -217,6 +227,11 @@ TEST_F(Ids, NameUnresolvedQueriesAndTheFarthestPoint) {
                       named(within.unresolved));
             ids.rebalance = true;
             EXPECT_EQ(knn(mine, 3, over_ranks(ranks, options, ids)).unresolved.warning(), named(serial.unresolved));
+            EXPECT_EQ(
+                knn_visit([](const NeighborBlock&) {}, mine, 3, over_ranks(ranks, options, ids)).unresolved.warning(),
+                named(serial.unresolved));
+            EXPECT_EQ(radius_search(mine, 1e30, {.execution = over(ranks, cpu(1), ids)}).unresolved.warning(),
+                      named(within.unresolved));
         });
     }
 }

@@ -71,10 +71,11 @@ testing::AssertionResult same_as_serial(const Search& search, const RankFirsts& 
                     std::copy_n(block.distances<T>().begin() + row, block.k, distances.begin() + to);
                 }
             };
-            const SearchSummary visited = search.queries != nullptr
-                                              ? knn_visit(visit, mine, part_of(*search.queries, queries, rank),
-                                                          search.k, over_ranks(communicator, options))
-                                              : knn_visit(visit, mine, search.k, over_ranks(communicator, options));
+            const SearchSummary visited =
+                search.queries != nullptr
+                    ? knn_visit(visit, mine, part_of(*search.queries, queries, rank), search.k,
+                                over_ranks(communicator, options, of_ranks))
+                    : knn_visit(visit, mine, search.k, over_ranks(communicator, options, of_ranks));
             const bool are_equal = std::ranges::equal(indices, own.indices64()) &&
                                    std::ranges::equal(distances, own.distances<T>()) && visited.box == serial.box &&
                                    visited.unresolved.warning() == serial.unresolved.warning();

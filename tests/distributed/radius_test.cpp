@@ -22,6 +22,7 @@ struct Search {
     const PointsView* queries = nullptr;
     std::vector<double> radii; ///< one, or one for each query
     RadiusOptions options;
+    bool rebalance = false;
 
     [[nodiscard]] Radii part(const RankFirsts& rows, int rank) const {
         if (radii.size() == 1) {
@@ -50,15 +51,18 @@ testing::AssertionResult same_as_serial(const Search& search, const RankFirsts& 
         const int rank = communicator.rank();
         const PointsView mine = part_of(search.points, points, rank);
         const Radii radii = search.part(rows, rank);
+        const std::vector<float> weights = weights_for(mine.count());
+        const RadiusOptions together =
+            over_ranks(communicator, options, {.rebalance = search.rebalance, .weights = weights});
         RadiusResult found;
         RadiusCounts counts;
         if (search.queries != nullptr) {
             const PointsView my_queries = part_of(*search.queries, queries, rank);
-            found = radius_search(mine, my_queries, radii, over_ranks(communicator, options));
-            counts = radius_count(mine, my_queries, radii, over_ranks(communicator, options));
+            found = radius_search(mine, my_queries, radii, together);
+            counts = radius_count(mine, my_queries, radii, together);
         } else {
-            found = radius_search(mine, radii, over_ranks(communicator, options));
-            counts = radius_count(mine, radii, over_ranks(communicator, options));
+            found = radius_search(mine, radii, together);
+            counts = radius_count(mine, radii, together);
         }
         const std::int64_t first = rows[static_cast<std::size_t>(rank)];
         const std::int64_t count = rows[static_cast<std::size_t>(rank) + 1] - first;
@@ -122,6 +126,7 @@ TEST_P(RadiusOverRanks, HasTheBitsOfOneProcess) {
                                         [&](double radius) { return oracle::is_refused(working, radius); })) {
                     continue;
                 }
+                search.rebalance = draw.integer(3) == 0;
                 const int ranks = rank_counts[draw.integer(std::size(rank_counts))];
                 EXPECT_TRUE(same_as_serial<T>(search, drawn_distribution(set.count(), ranks, draw),
                                               drawn_distribution(queries_view.count(), ranks, draw)))

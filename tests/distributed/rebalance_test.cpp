@@ -7,6 +7,7 @@
 #include <kith/execution.hpp>
 #include <kith/fof.hpp>
 #include <kith/knn.hpp>
+#include <kith/radius.hpp>
 
 #include <gtest/gtest.h>
 
@@ -34,8 +35,10 @@ TEST_F(Rebalance, GivesRanksEquallyManyAndBringsAnswersBack) {
                 const PointsView mine = part_of({*points, 3}, firsts, ranks.rank());
                 const detail::SharedPoints<float> shared = detail::share_frame<float>(ranks, context, mine, Box{});
                 const detail::PointWeights alike;
+                const detail::CurveDivision<float> division(ranks, context, shared, alike, 0.01);
                 const detail::MovedPoints<float> moved(
-                    ranks, context, detail::CurveDivision<float>(ranks, context, shared, alike), mine, {}, alike);
+                    ranks, context, [&](std::int64_t first_row) { return division.ranks_of(mine, first_row); }, mine,
+                    {}, alike);
                 EXPECT_GT(moved.view().count(), 1000) << "rank " << ranks.rank();
                 EXPECT_LT(moved.view().count(), 2000) << "rank " << ranks.rank();
                 std::vector<double> sums;
@@ -66,8 +69,10 @@ TEST_F(Rebalance, LeavesLittleToFetchOfScatteredPoints) {
         const PointsView mine = part_of({points, 3}, evenly(20000, 4), ranks.rank());
         const detail::SharedPoints<float> shared = detail::share_frame<float>(ranks, context, mine, Box{});
         const detail::PointWeights alike;
+        const detail::CurveDivision<float> division(ranks, context, shared, alike, 0.01);
         const detail::MovedPoints<float> moved(
-            ranks, context, detail::CurveDivision<float>(ranks, context, shared, alike), mine, {}, alike);
+            ranks, context, [&](std::int64_t first_row) { return division.ranks_of(mine, first_row); }, mine, {},
+            alike);
         const std::int64_t bytes =
             knn(moved.view(), 4, {.execution = over(communicator, cpu(1))}).distribution->traffic.bytes_received;
         const std::int64_t sum = ranks.sum(bytes);
@@ -112,8 +117,10 @@ Imbalance imbalance_of(const Skewed& skewed, const RankFirsts& firsts, std::span
         const ScalarsView of_rank =
             given.empty() ? given : given.subspan(first, static_cast<std::size_t>(mine.count()));
         const detail::PointWeights weights(ranks, of_rank, mine.count());
+        const detail::CurveDivision<float> division(ranks, context, shared, weights, 0.01);
         const detail::MovedPoints<float> moved(
-            ranks, context, detail::CurveDivision<float>(ranks, context, shared, weights), mine, {}, weights);
+            ranks, context, [&](std::int64_t first_row) { return division.ranks_of(mine, first_row); }, mine, {},
+            weights);
         double weight = 0;
         for (const std::int64_t index : moved.global_indices()) {
             weight += skewed.weights[static_cast<std::size_t>(index)];
@@ -202,8 +209,40 @@ TEST_F(WeightsOfCalls, WhatPointsCostIsTheTimeOfTheRanks) {
                     {.execution = over(communicator, cpu(1), {.rebalance = true, .weights = work})});
             EXPECT_TRUE(std::ranges::equal(labeled.labels64(), std::span(groups.labels()).subspan(first, count)));
             expect_work(labeled.distribution->work, labeled.stages);
+            const RadiusCounts counts = radius_count(
+                mine, 0.1, {.execution = over(communicator, cpu(1), {.rebalance = true, .weights = work})});
+            expect_work(counts.distribution->work, counts.stages);
+            const SearchSummary visited =
+                knn_visit([](const NeighborBlock&) {}, mine, 5,
+                          {.execution = over(communicator, cpu(1), {.rebalance = true, .weights = work})});
+            expect_work(visited.distribution->work, visited.stages);
         }
         EXPECT_TRUE(knn(mine, 5, {.execution = over(communicator, cpu(1))}).distribution->work.empty());
+    });
+}
+
+// More rows than a rank finds in one turn, for a rank that passes nearly all of them.
+TEST_F(Rebalance, VisitorsSeeEveryRowOnceInSeveralTurns) {
+    constexpr std::int64_t count = 150'000;
+    const std::vector<float> points = uniform_points<float>(count, 3, 0, 1, 704);
+    const KnnResult rows = knn(PointsView(points, 3), 2, {.index_type = IndexType::int64});
+    const RankFirsts firsts{0, 10, count};
+    run_ranks(2, [&](Communicator& ranks) {
+        const PointsView mine = part_of({points, 3}, firsts, ranks.rank());
+        std::vector<std::int64_t> found(static_cast<std::size_t>(2 * mine.count()), -7);
+        std::int64_t visited = 0;
+        const auto visit = [&](const NeighborBlock& block) {
+            EXPECT_EQ(block.first, visited);
+            visited += block.rows();
+            for (std::int64_t row = 0; row < block.rows(); ++row) {
+                std::ranges::copy(block.indices64().subspan(static_cast<std::size_t>(2 * row), 2),
+                                  found.begin() + 2 * block.query_indices[static_cast<std::size_t>(row)]);
+            }
+        };
+        knn_visit(visit, mine, 2, {.execution = over(ranks, cpu(1), {.rebalance = true})});
+        EXPECT_EQ(visited, mine.count());
+        const auto first = static_cast<std::size_t>(2 * firsts[static_cast<std::size_t>(ranks.rank())]);
+        EXPECT_TRUE(std::ranges::equal(found, rows.indices64().subspan(first, found.size())));
     });
 }
 
