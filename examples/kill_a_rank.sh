@@ -1,6 +1,6 @@
 #!/bin/sh
 # kill_a_rank.sh MPIEXEC FLAG PROGRAM: runs the program over three ranks, waits until they have worked together, and kills
-# rank 1. The others wait for it, so the job must not go on: fails unless it ends within 30 seconds, and with an error.
+# rank 1. The others wait for it, so the job must not go on: fails unless it ends within 10 seconds, and with an error.
 set -u
 mpiexec=$1
 flag=$2
@@ -15,12 +15,13 @@ fail() {
     [ -e "$FOLDER/ended" ] || kill "$(cat "$FOLDER/job")"
     exit 1
 }
-# Waits up to 30 seconds until a command succeeds.
+# await SECONDS COMMAND: waits until the command succeeds, no longer than that.
 await() {
-    tenths=0
+    tenths=$((10 * $1))
+    shift
     until "$@"; do
-        [ $tenths -lt 300 ] || return 1
-        tenths=$((tenths + 1))
+        [ $tenths -gt 0 ] || return 1
+        tenths=$((tenths - 1))
         sleep 0.1
     done
 }
@@ -35,9 +36,9 @@ begins_or_ends() { has_begun || [ -e "$FOLDER/ended" ]; }
     wait $!
     echo $? >"$FOLDER/ended"
 } &
-await begins_or_ends && has_begun || fail "the ranks did not begin to work"
+await 30 begins_or_ends && has_begun || fail "the ranks did not begin to work"
 kill -KILL "$(cat "$FOLDER/rank_1")" || fail "rank 1 could not be killed"
-await test -s "$FOLDER/ended" || fail "the job went on for 30 seconds without one of its ranks"
+await 10 test -s "$FOLDER/ended" || fail "the job went on for 10 seconds without one of its ranks"
 code=$(cat "$FOLDER/ended")
 [ "$code" != 0 ] || fail "the job ended without an error"
 echo "ended with exit code $code"

@@ -23,7 +23,7 @@ struct RankMessage {
     std::vector<std::byte> bytes;
 };
 
-/// A group of ranks. All functions except rank(), size() and abort() are collective: every rank calls the same
+/// A group of ranks. All functions except rank(), size(), threads() and abort() are collective: every rank calls the same
 /// functions in the same order, from one thread at a time. A collective call returns when the part of this rank is
 /// complete, and throws kith::Error if another rank has aborted.
 class Communicator {
@@ -35,6 +35,9 @@ public:
 
     [[nodiscard]] virtual int rank() const noexcept = 0; ///< of this process or thread, from 0 to size() - 1
     [[nodiscard]] virtual int size() const noexcept = 0;
+    /// CPU threads of this rank in a call that does not say how many: its share of the cores that it may use, which it
+    /// shares with the other ranks on its machine. 0: all cores. Not collective.
+    [[nodiscard]] virtual int threads() const noexcept { return 0; }
 
     /// Replaces every element by its reduction over all ranks. All ranks must pass the same number of elements.
     virtual void all_reduce(std::span<std::int64_t> values, Reduction reduction) = 0;

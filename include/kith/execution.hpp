@@ -71,7 +71,7 @@ inline constexpr int max_threads = 65536;
 /// and device if the GPU does not exist.
 struct Execution {
     Device device = {};
-    int threads = 0;        ///< CPU threads; 0 means all cores
+    int threads = 0;        ///< CPU threads; 0 means all cores, over ranks Communicator::threads()
     Progress progress = {}; ///< optional
 
     CudaStream stream = nullptr;      ///< GPU stream on which all work is ordered

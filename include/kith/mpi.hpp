@@ -35,6 +35,8 @@ public:
 
     [[nodiscard]] int rank() const noexcept override { return rank_; }
     [[nodiscard]] int size() const noexcept override { return size_; }
+    /// The ranks of this communicator on one machine share its cores.
+    [[nodiscard]] int threads() const noexcept override { return threads_; }
     void all_reduce(std::span<std::int64_t> values, Reduction reduction) override;
     void all_gather(std::span<const std::byte> mine, std::span<std::byte> all,
                     std::span<const std::int64_t> counts) override;
@@ -48,6 +50,7 @@ private:
     struct Exchange;
 
     void require_same_largest_message() const;
+    [[nodiscard]] int share_of_this_machine() const;
     void send(const RankMessage& message, Exchange& exchange) const;
     bool receive(Exchange& exchange) const;
 
@@ -55,6 +58,7 @@ private:
     std::int64_t largest_message_;
     int rank_ = 0;
     int size_ = 0;
+    int threads_ = 0;
     int tag_ = 0; ///< of the next exchange
     std::unique_ptr<Exchange> started_;
 };

@@ -18,10 +18,11 @@ class PythonCommunicator final : public Communicator {
 public:
     PythonCommunicator(const nb::object& ranks, RunInPython run_in_python)
         : ranks_(ranks), run_in_python_(std::move(run_in_python)), rank_(nb::cast<int>(ranks.attr("rank"))),
-          size_(nb::cast<int>(ranks.attr("size"))) {}
+          size_(nb::cast<int>(ranks.attr("size"))), threads_(nb::cast<int>(ranks.attr("threads"))) {}
 
     [[nodiscard]] int rank() const noexcept override { return rank_; }
     [[nodiscard]] int size() const noexcept override { return size_; }
+    [[nodiscard]] int threads() const noexcept override { return threads_; }
 
     void all_reduce(std::span<std::int64_t> values, Reduction reduction) override {
         call([&] { ranks_.attr("all_reduce")(writable(std::as_writable_bytes(values)), static_cast<int>(reduction)); });
@@ -88,6 +89,7 @@ private:
     RunInPython run_in_python_;
     int rank_;
     int size_;
+    int threads_;
 };
 
 nb::dict seconds_of(const StageReports& stages) {

@@ -9,8 +9,8 @@
 and `kith.gather` names the processes that make a call together. Each passes its own points, possibly none, in host memory, of the same dimension and
 type on all; either all pass queries, or none. It gets the answers for its own points or queries, or a part of the halos:
 the bits of the call of one process with the points of all of them in the order of their ranks. Indices and labels are
-global, and int64. All other arguments must be the same on all processes, but `threads` and `progress`: pass a number of
-threads if several processes share a machine.
+global, and int64. All other arguments must be the same on all processes, but `threads`, by default each
+process's share of the cores of its machine, and `progress`.
 
 Any intracommunicator of mpi4py can be used, with any MPI library, since kith itself is built without MPI. A call
 communicates through a duplicate of it. An error on one process, also in an argument that only this process passes, is
@@ -19,10 +19,12 @@ raised on all, and its text starts with the number of the rank that failed. `Ran
 
 from __future__ import annotations
 
+import functools
 import os
 import pickle
 import sys
 import time
+from collections import Counter
 from typing import Any
 
 import numpy
@@ -118,6 +120,25 @@ def _kind_and_text(error):
     return next(filter(can_be_made, known), RuntimeError), text
 
 
+@functools.cache
+def _key_of_shares():
+    return MPI.Comm.Create_keyval()
+
+
+def _share_of_cores(comm):
+    """Threads of this process: its share of the cores that it may use, which the processes of the communicator on this
+    machine share. Collective the first time; the communicator keeps the number."""
+    share = comm.Get_attr(_key_of_shares())
+    if share is None:
+        cores = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else range(os.cpu_count() or 1)
+        here = comm.Split_type(MPI.COMM_TYPE_SHARED)
+        users = Counter(core for of_process in here.allgather(tuple(cores)) for core in of_process)
+        here.Free()
+        share = max(1, int(sum(1 / users[core] for core in cores) + 1e-6))
+        comm.Set_attr(_key_of_shares(), share)
+    return share
+
+
 class _Team:
     """kith's Communicator (kith/communicator.hpp), on a duplicate of an mpi4py communicator, for one call.
 
@@ -132,6 +153,7 @@ class _Team:
         self.comm, request = ranks.comm.Idup()
         _wait(request)
         self.rank, self.size = self.comm.rank, self.comm.size
+        self.threads = _share_of_cores(ranks.comm)
         self.report = {"seconds": {}, "bytes_sent": 0, "bytes_received": 0, "messages_sent": 0}
         self.is_inside = False
         self._same, self._shared, self._shared_by_all = {}, {}, []

@@ -1,5 +1,6 @@
 """Run by test_mpi.py over several processes: every answer must have the bits of one process with all points."""
 
+import os
 import pickle
 import sys
 from types import SimpleNamespace
@@ -36,6 +37,8 @@ def points_of(rank, dtype, dimension):
     return points.astype(dtype)
 
 
+cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+assert kith.mpi._share_of_cores(world) == max(1, cores // world.size) == kith.mpi._share_of_cores(world)
 for comm in (world, world.Split(0, world.size - world.rank)):  # the second one backwards
     for dtype in (numpy.float32, numpy.float64):
         for dimension in (2, 3):

@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 
+import kith
 import pytest
 
 pytest.importorskip("mpi4py", reason="mpi4py is missing: kith.mpi IS NOT TESTED")
@@ -37,6 +38,14 @@ def test_labels_in_ten_lines():
     program = HERE.parents[1] / "examples/mpi_groups.py"
     assert len(program.read_text().splitlines()) <= 10
     assert re.fullmatch(r"my first point is in group \d+\n", over(3, program))
+
+
+def test_workers_of_dask_find_groups_together():
+    array = pytest.importorskip("dask.array")
+    pytest.importorskip("dask_mpi")
+    points = array.random.default_rng(1).random((8000, 3), chunks=(1000, 3)).compute()
+    groups = kith.fof(points, b=0.3, box=1).max() + 1
+    assert over(5, HERE.parents[1] / "examples/dask_groups.py") == f"8 chunks, {groups} groups\n"
 
 
 def test_a_wrong_argument_on_one_process_is_an_error_on_all():

@@ -59,6 +59,9 @@ auto over_team(const Options& options, const Check& check, const Alone& alone, c
     return on_all_ranks(team.communicator, [&](Ranks& ranks) {
         Options here = options;
         here.execution.team = nullptr;
+        if (here.execution.threads == 0) {
+            here.execution.threads = team.communicator.threads();
+        }
         std::optional<Context> context;
         std::optional<decltype(run(ranks, *context, here, team.options))> result;
         ranks.agreed([&] {

@@ -1,6 +1,5 @@
 // Ranks that are MPI's processes. MPI is initialized only if the environment says that a launcher started the program:
 // MPI's own start costs time, and fails on machines where no MPI job may run.
-#include "cli/cores.hpp"
 #include "cli/launcher.hpp"
 #include "cli/rank_team.hpp"
 
@@ -10,24 +9,8 @@
 #include <array>
 #include <memory>
 #include <string>
-#include <vector>
 
 namespace kith::cli {
-
-namespace {
-
-/// This rank's share of the cores of its machine.
-int threads_of_this_rank() {
-    const std::vector<int> mine = usable_cores();
-    std::vector<int> users = mine;
-    MPI_Comm here = MPI_COMM_NULL;
-    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &here);
-    MPI_Allreduce(MPI_IN_PLACE, users.data(), static_cast<int>(users.size()), MPI_INT, MPI_SUM, here);
-    MPI_Comm_free(&here);
-    return share_of_cores(mine, users);
-}
-
-} // namespace
 
 LaunchedRanks join_launched_ranks() {
     int size = 1;
@@ -44,9 +27,8 @@ LaunchedRanks join_launched_ranks() {
                       "Start it with the launcher of its own MPI, or run without mpirun");
         return {};
     }
-    const int threads = threads_of_this_rank();
     return {std::shared_ptr<void>(nullptr, [](void*) { MPI_Finalize(); }),
-            std::make_unique<MpiCommunicator>(MPI_COMM_WORLD), threads};
+            std::make_unique<MpiCommunicator>(MPI_COMM_WORLD)};
 }
 
 /// The first line of what the library says of itself, which it does before it is initialized.

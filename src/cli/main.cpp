@@ -140,7 +140,7 @@ int main(int argument_count, char** arguments) {
     try {
         launched = kith::cli::join_launched_ranks();
         if (launched.ranks) {
-            ranks.emplace(*launched.ranks, launched.threads);
+            ranks.emplace(*launched.ranks);
         }
         return run(argument_count, arguments, ranks ? &*ranks : nullptr);
     } catch (const kith::cli::AgreedFailure& agreed) {

@@ -25,6 +25,7 @@ public:
     explicit CountingCommunicator(Communicator& ranks) : ranks_(ranks) {}
     [[nodiscard]] int rank() const noexcept override { return ranks_.rank(); }
     [[nodiscard]] int size() const noexcept override { return ranks_.size(); }
+    [[nodiscard]] int threads() const noexcept override { return ranks_.threads(); }
     void all_reduce(std::span<std::int64_t> values, Reduction reduction) override {
         ++calls_;
         ranks_.all_reduce(values, reduction);

@@ -32,14 +32,12 @@ struct AgreedFailure {
 
 class RankTeam {
 public:
-    /// threads: of this rank, if none are asked for.
-    RankTeam(Communicator& ranks, int threads) : ranks_(ranks), usual_threads_(threads) {}
+    explicit RankTeam(Communicator& ranks) : ranks_(ranks) {}
 
     [[nodiscard]] Communicator& communicator() noexcept { return ranks_; }
     [[nodiscard]] int rank() const noexcept { return ranks_.rank(); }
     [[nodiscard]] int size() const noexcept { return ranks_.size(); }
     [[nodiscard]] bool is_first() const noexcept { return rank() == 0; }
-    [[nodiscard]] int usual_threads() const noexcept { return usual_threads_; }
 
     /// Runs body(), which does not communicate. Throws on all ranks what the lowest one that failed has thrown.
     template <class Body>
@@ -90,7 +88,6 @@ private:
     void agree(const std::optional<Failure>& failed);
 
     Communicator& ranks_;
-    int usual_threads_;
 };
 
 /// Runs body() over the ranks, if there are several: all end with the same failure.
@@ -174,7 +171,6 @@ private:
 struct LaunchedRanks {
     std::shared_ptr<void> session;       ///< ends MPI when it goes, which is after the communicator
     std::unique_ptr<Communicator> ranks; ///< null: this process runs alone
-    int threads = 1;                     ///< this process's share of the cores of its machine
 };
 
 /// Joins the other processes, if this one was started by a launcher (mpirun, mpiexec, srun) together with others.

@@ -18,7 +18,7 @@ void find_snapshot(SnapshotArguments& arguments, const Invocation& invocation, s
 Execution SnapshotRun::execution() {
     CommonOptions options = common_;
     if (ranks_ != nullptr && options.threads == 0) {
-        options.threads = ranks_->usual_threads();
+        options.threads = ranks_->communicator().threads();
     }
     return execution_of(options, bar.callback());
 }

@@ -8,6 +8,7 @@
 #include <kith/error.hpp>
 #include <kith/mpi.hpp>
 
+#include "support/cores.hpp"
 #include "support/message.hpp"
 
 #include <algorithm>
@@ -94,10 +95,24 @@ MpiCommunicator::MpiCommunicator(MPI_Comm communicator, std::int64_t largest_mes
         check(MPI_Comm_rank(communicator_, &rank_), "MPI_Comm_rank");
         check(MPI_Comm_size(communicator_, &size_), "MPI_Comm_size");
         require_same_largest_message();
+        threads_ = share_of_this_machine();
     } catch (...) {
         MPI_Comm_free(&communicator_);
         throw;
     }
+}
+
+int MpiCommunicator::share_of_this_machine() const {
+    const std::vector<int> mine = detail::usable_cores();
+    std::vector<int> users = mine;
+    MPI_Comm here = MPI_COMM_NULL;
+    check(MPI_Comm_split_type(communicator_, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &here), "MPI_Comm_split_type");
+    complete("MPI_Iallreduce", [&](MPI_Request* request) {
+        return MPI_Iallreduce(MPI_IN_PLACE, users.data(), static_cast<int>(users.size()), MPI_INT, MPI_SUM, here,
+                              request);
+    });
+    MPI_Comm_free(&here);
+    return detail::share_of_cores(mine, users);
 }
 
 /// Ranks that cut messages differently would wait forever, so all throw or none.

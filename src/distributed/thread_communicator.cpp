@@ -9,6 +9,7 @@
 #include <kith/communicator.hpp>
 #include <kith/error.hpp>
 
+#include "support/cores.hpp"
 #include "support/message.hpp"
 
 #include <algorithm>
@@ -150,10 +151,14 @@ private:
 
 class ThreadCommunicator final : public Communicator {
 public:
-    ThreadCommunicator(Meeting& meeting, int rank) : meeting_(meeting), rank_(rank) {}
+    ThreadCommunicator(Meeting& meeting, int rank) : meeting_(meeting), rank_(rank) {
+        const std::vector<int> cores = detail::usable_cores();
+        threads_ = detail::share_of_cores(cores, std::vector<int>(cores.size(), size()));
+    }
 
     [[nodiscard]] int rank() const noexcept override { return rank_; }
     [[nodiscard]] int size() const noexcept override { return meeting_.size(); }
+    [[nodiscard]] int threads() const noexcept override { return threads_; }
 
     void all_reduce(std::span<std::int64_t> values, Reduction reduction) override {
         mine().values.assign(values.begin(), values.end());
@@ -234,6 +239,7 @@ private:
 
     Meeting& meeting_;
     int rank_;
+    int threads_;
     std::uint32_t calls_ = 0;
 };
 

@@ -120,7 +120,7 @@ TEST(Map, RanksAddUpTheSameDensity) {
     for (const Box& box : {Box{}, Box::periodic(1).with_origin(0, 0).with_origin(1, 0)}) {
         const MapDensity alone = project_map(all, masses_from(0, count), box);
         run_ranks(3, [&](Communicator& communicator) {
-            RankTeam team(communicator, 1);
+            RankTeam team(communicator);
             const std::int64_t first = team.rank() == 0 ? 0 : 777777;
             const std::int64_t rows = team.rank() == 0 ? 777777 : team.rank() == 1 ? 0 : count - 777777;
             const MapDensity joined = project_map(all.subview(first, rows), masses_from(first, rows), box, &team);

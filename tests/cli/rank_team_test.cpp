@@ -45,7 +45,7 @@ private:
 TEST(RankTeam, AFailureOnOneRankIsThatOfAll) {
     std::atomic<int> agreed = 0;
     run_ranks(3, [&](Communicator& ranks) {
-        RankTeam team(ranks, 1);
+        RankTeam team(ranks);
         try {
             team.agreed([&] {
                 if (team.rank() > 0) {
@@ -64,7 +64,7 @@ TEST(RankTeam, AFailureOnTheWayToRankZeroEndsAll) {
     std::atomic<int> aborted = 0;
     EXPECT_ANY_THROW(run_ranks(3, [&](Communicator& ranks) {
         Faulty faulty(ranks, aborted);
-        RankTeam team(faulty, 1);
+        RankTeam team(faulty);
         const std::vector<std::byte> mine(10);
         RankFunnel funnel(&team, {array_of(mine)});
         team.agreed([&] {
@@ -80,7 +80,7 @@ TEST(RankTeam, AFailureOnTheWayToRankZeroEndsAll) {
 
 TEST(RankTeam, TextsAreJoinedOnce) {
     run_ranks(3, [](Communicator& ranks) {
-        RankTeam team(ranks, 1);
+        RankTeam team(ranks);
         const std::vector<std::string> mine = {"all", "of\n" + std::to_string(team.rank())};
         EXPECT_EQ(team.join(mine), (std::vector<std::string>{"all", "of\n0", "of\n1", "of\n2"}));
     });

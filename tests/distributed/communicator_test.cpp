@@ -4,6 +4,7 @@
 
 #include "distributed/differences.hpp"
 #include "distributed/ranks.hpp"
+#include "support/cores.hpp"
 
 #include <kith/communicator.hpp>
 
@@ -75,6 +76,12 @@ TEST_P(ThreadRanks, TypedListsAndTheirTraffic) {
         EXPECT_EQ(ranks.traffic().messages_sent, ranks.rank() == 0 ? 0 : 1); // to itself nothing travels
         EXPECT_EQ(ranks.sum(ranks.traffic().bytes_sent), ranks.sum(ranks.traffic().bytes_received));
     });
+}
+
+TEST_P(ThreadRanks, ShareTheCores) {
+    const std::vector<int> cores = detail::usable_cores();
+    const auto all = static_cast<int>(std::ranges::count(cores, 1));
+    run_ranks(GetParam(), [&](Communicator& ranks) { EXPECT_EQ(ranks.threads(), std::max(1, all / ranks.size())); });
 }
 
 /// Has no exchange in two parts of its own.

@@ -2,6 +2,7 @@
 #include "distributed/collective_checks.hpp"
 #include "distributed/distributions.hpp"
 #include "support/cases.hpp"
+#include "support/cores.hpp"
 
 #include <kith/dbscan.hpp>
 #include <kith/distributed.hpp>
@@ -93,6 +94,16 @@ TEST(Mpi, NeighborsAndGroupsHaveTheBitsOfOneProcess) {
     expect_the_bits_of_one_process<double>(ranks, 2);
     expect_the_bits_of_one_process<double>(ranks, 3);
     expect_the_bits_of_one_process<float>(ranks, 6);
+}
+
+TEST(Mpi, RanksOfAMachineShareItsCores) { // all of the test are on one
+    MpiCommunicator ranks(MPI_COMM_WORLD);
+    const std::vector<int> cores = detail::usable_cores();
+    std::vector<int> users = cores;
+    MPI_Allreduce(MPI_IN_PLACE, users.data(), static_cast<int>(users.size()), MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    EXPECT_EQ(ranks.threads(), detail::share_of_cores(cores, users));
+    MpiCommunicator alone(MPI_COMM_SELF);
+    EXPECT_EQ(alone.threads(), std::ranges::count(cores, 1));
 }
 
 TEST(Mpi, AnErrorOfOneRankIsThrownByAll) {

@@ -1,5 +1,5 @@
 // How ranks on one machine share its cores.
-#include "cli/cores.hpp"
+#include "support/cores.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-namespace kith::cli {
+namespace kith::detail {
 namespace {
 
 TEST(Cores, RanksThatMayUseAllShareThem) {
@@ -44,4 +44,4 @@ TEST(Cores, OfThisProcess) {
 #endif
 
 } // namespace
-} // namespace kith::cli
+} // namespace kith::detail

@@ -1,21 +1,22 @@
-#include "cli/cores.hpp"
+// The cores that processes on one machine share. A process need not be allowed to use all: mpirun --bind-to, taskset,
+// Slurm and containers restrict each one to some (its affinity).
+#pragma once
 
 #include <algorithm>
+#include <cstddef>
+#include <span>
 #include <thread>
+#include <vector>
 
 #if defined(__linux__)
 #include <sched.h>
 #endif
 
-namespace kith::cli {
+namespace kith::detail {
 
-namespace {
-
-constexpr std::size_t max_cores = 8192; ///< as many as Linux can have
-
-} // namespace
-
-std::vector<int> usable_cores() {
+/// For each core of the machine, by its number, 1 if this process may use it, else 0. As long in all processes.
+inline std::vector<int> usable_cores() {
+    constexpr std::size_t max_cores = 8192; // as many as Linux can have
     std::vector<int> cores(max_cores, 0);
 #if defined(__linux__)
     std::vector<cpu_set_t> set(max_cores / CPU_SETSIZE);
@@ -31,7 +32,9 @@ std::vector<int> usable_cores() {
     return cores;
 }
 
-int share_of_cores(std::span<const int> mine, std::span<const int> users) {
+/// Threads for a process that may use the cores `mine`, where users[core] processes may use each: its equal share, 1 at
+/// least.
+inline int share_of_cores(std::span<const int> mine, std::span<const int> users) {
     double share = 0;
     for (std::size_t core = 0; core < mine.size(); ++core) {
         share += mine[core] != 0 ? 1.0 / users[core] : 0;
@@ -39,4 +42,4 @@ int share_of_cores(std::span<const int> mine, std::span<const int> users) {
     return std::max(1, static_cast<int>(share + 1e-6)); // six sixths may come to less than 1
 }
 
-} // namespace kith::cli
+} // namespace kith::detail
