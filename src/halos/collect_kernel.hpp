@@ -13,8 +13,8 @@
 #pragma once
 
 #include "cuda/intrinsics.hpp"
-#include "halos/fixed_sum.hpp"
 #include "halos/member_kernel.hpp"
+#include "support/fixed_sum.hpp"
 
 #include <cstdint>
 

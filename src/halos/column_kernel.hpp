@@ -16,9 +16,9 @@ struct ColumnsKernelJob {
     double length;     ///< what numbers in these units are multiplied by
     double speed;      ///< and those of velocities
     const halos::VectorMoments<D>* places;
-    const halos::VectorMoments<D>* velocities;   ///< null: there are none
-    const halos::ScaledNumber* masses_of_groups; ///< null: every member has uniform_mass
-    const halos::ScaledNumber* masses_of_runs;   ///< the same
+    const halos::VectorMoments<D>* velocities; ///< null: there are none
+    const ScaledNumber* masses_of_groups;      ///< null: every member has uniform_mass
+    const ScaledNumber* masses_of_runs;        ///< the same
     double uniform_mass;
     halos::ColumnPointers columns;
 };
@@ -34,12 +34,11 @@ __device__ void write_masses(const ColumnsKernelJob<D>& job, std::int64_t group)
         const std::int32_t members = has_run ? runs.first_member[run + 1] - runs.first_member[run] : 0;
         columns.of<&Catalog::count_by_type>()[at] = members;
         columns.of<&Catalog::mass_by_type>()[at] = job.masses_of_runs == nullptr ? job.uniform_mass * members
-                                                   : has_run ? halos::to_double(job.masses_of_runs[run])
-                                                             : 0.0;
+                                                   : has_run                     ? to_double(job.masses_of_runs[run])
+                                                                                 : 0.0;
     }
-    columns.of<&Catalog::mass>()[group] = job.masses_of_groups == nullptr
-                                              ? job.uniform_mass * runs.members_of(group)
-                                              : halos::to_double(job.masses_of_groups[group]);
+    columns.of<&Catalog::mass>()[group] = job.masses_of_groups == nullptr ? job.uniform_mass * runs.members_of(group)
+                                                                          : to_double(job.masses_of_groups[group]);
 }
 
 template <int D>

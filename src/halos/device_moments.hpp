@@ -69,14 +69,14 @@ struct DescribedColumns {
 struct MassBuffers {
     DeviceBuffer<int> exponents_of_runs;
     DeviceBuffer<int> exponents_of_groups;
-    DeviceBuffer<halos::ScaledNumber> of_runs;
-    DeviceBuffer<halos::ScaledNumber> of_groups;
+    DeviceBuffer<ScaledNumber> of_runs;
+    DeviceBuffer<ScaledNumber> of_groups;
 
     MassBuffers(const DeviceContext& context, const MemberRuns& runs, bool are_there)
         : exponents_of_runs(context.buffer<int>(are_there ? runs.runs() : 0)),
           exponents_of_groups(context.buffer<int>(are_there ? runs.groups : 0)),
-          of_runs(context.buffer<halos::ScaledNumber>(are_there ? runs.runs() : 0)),
-          of_groups(context.buffer<halos::ScaledNumber>(are_there ? runs.groups : 0)) {}
+          of_runs(context.buffer<ScaledNumber>(are_there ? runs.runs() : 0)),
+          of_groups(context.buffer<ScaledNumber>(are_there ? runs.groups : 0)) {}
 };
 
 /// Runs passes over the members one after the other; their parts take turns in one piece of memory.

@@ -23,17 +23,16 @@ namespace kith::detail::inline KITH_GPU {
 struct MemberWeights {
     DeviceColumn masses;
     const int* exponents = nullptr; ///< of each group: the largest of its masses
-    const halos::ScaledNumber* masses_of_groups = nullptr;
+    const ScaledNumber* masses_of_groups = nullptr;
 
     [[nodiscard]] __device__ bool are_masses(std::int64_t group) const {
-        return masses.axes[0] != nullptr &&
-               exponents[group] > halos::product_exponent(halos::split(0.0), halos::split(1.0));
+        return masses.axes[0] != nullptr && exponents[group] > halos::product_exponent(split(0.0), split(1.0));
     }
-    [[nodiscard]] __device__ halos::SplitNumber of_member(std::int64_t group, std::int64_t member) const {
-        return halos::split(are_masses(group) ? masses(member, 0) : 1.0);
+    [[nodiscard]] __device__ SplitNumber of_member(std::int64_t group, std::int64_t member) const {
+        return split(are_masses(group) ? masses(member, 0) : 1.0);
     }
-    [[nodiscard]] __device__ halos::ScaledNumber of_group(std::int64_t group, std::int32_t members) const {
-        return are_masses(group) ? masses_of_groups[group] : halos::ScaledNumber{static_cast<double>(members), 0};
+    [[nodiscard]] __device__ ScaledNumber of_group(std::int64_t group, std::int32_t members) const {
+        return are_masses(group) ? masses_of_groups[group] : ScaledNumber{static_cast<double>(members), 0};
     }
 };
 
@@ -42,7 +41,7 @@ struct MassExponentPass {
     struct Part {
         int exponent;
 
-        template <class Bring = halos::InPlace>
+        template <class Bring = InPlace>
         __device__ void join(const Part& other, const Bring& bring = {}) {
             exponent = device_max(exponent, bring(other.exponent));
         }
@@ -53,8 +52,8 @@ struct MassExponentPass {
 
     [[nodiscard]] __device__ Part start(std::int64_t /*owner*/) const { return {halos::no_product}; }
     __device__ void add(std::int64_t /*owner*/, std::int64_t member, Part& part) const {
-        const halos::SplitNumber mass = halos::split(masses(member, 0));
-        part.exponent = device_max(part.exponent, halos::product_exponent(mass, halos::split(1.0)));
+        const SplitNumber mass = split(masses(member, 0));
+        part.exponent = device_max(part.exponent, halos::product_exponent(mass, split(1.0)));
     }
     __device__ void conclude(std::int64_t owner, const Part& part) const { exponents[owner] = part.exponent; }
 };
@@ -81,14 +80,14 @@ struct MassSumPass {
     int runs_of_owner;
     DeviceColumn masses;
     const int* exponents; ///< of each owner
-    halos::ScaledNumber* sums;
+    ScaledNumber* sums;
 
     [[nodiscard]] __device__ Part start(std::int64_t owner) const {
         const std::int64_t group = owner * runs_of_owner / runs.runs_of_group;
-        return {halos::FixedSum(exponents[owner], runs.members_of(group))};
+        return {FixedSum(exponents[owner], runs.members_of(group))};
     }
     __device__ void add(std::int64_t /*owner*/, std::int64_t member, Part& part) const {
-        part.sum.add(halos::split(masses(member, 0)), halos::split(1.0));
+        part.sum.add(split(masses(member, 0)), split(1.0));
     }
     __device__ void conclude(std::int64_t owner, const Part& part) const { sums[owner] = part.sum.value(); }
 };
@@ -107,7 +106,7 @@ struct MemberVectors {
     [[nodiscard]] __device__ double offset(std::int64_t group, std::int64_t member, int axis) const {
         return halos::nearest_offset(scale * column(member, axis), moments[group].reference[axis], period[axis]);
     }
-    [[nodiscard]] __device__ halos::ScaledNumber weight_of(std::int64_t group) const {
+    [[nodiscard]] __device__ ScaledNumber weight_of(std::int64_t group) const {
         return weights.of_group(group, runs.members_of(group));
     }
     /// Of the distance from the mean.
@@ -154,13 +153,13 @@ struct VectorBoundsPass {
 
     [[nodiscard]] __device__ Part start(std::int64_t /*group*/) const { return {}; }
     __device__ void add(std::int64_t group, std::int64_t member, Part& part) const {
-        const halos::SplitNumber weight = vectors.weights.of_member(group, member);
+        const SplitNumber weight = vectors.weights.of_member(group, member);
 #pragma unroll
         for (int axis = 0; axis < D; ++axis) {
             const double x = vectors.offset(group, member, axis);
             part.lower[axis] = device_min(part.lower[axis], x);
             part.upper[axis] = device_max(part.upper[axis], x);
-            part.exponent[axis] = device_max(part.exponent[axis], halos::product_exponent(weight, halos::split(x)));
+            part.exponent[axis] = device_max(part.exponent[axis], halos::product_exponent(weight, split(x)));
         }
     }
     __device__ void conclude(std::int64_t group, const Part& part) const {
@@ -179,10 +178,10 @@ struct VectorSumPass {
         return {vectors.moments[group], D, vectors.runs.members_of(group)};
     }
     __device__ void add(std::int64_t group, std::int64_t member, Part& part) const {
-        const halos::SplitNumber weight = vectors.weights.of_member(group, member);
+        const SplitNumber weight = vectors.weights.of_member(group, member);
 #pragma unroll
         for (int axis = 0; axis < D; ++axis) {
-            part.sum[axis].add(weight, halos::split(vectors.offset(group, member, axis)));
+            part.sum[axis].add(weight, split(vectors.offset(group, member, axis)));
         }
     }
     __device__ void conclude(std::int64_t group, const Part& part) const {
@@ -199,10 +198,10 @@ struct SpreadBoundsPass {
 
     [[nodiscard]] __device__ Part start(std::int64_t /*group*/) const { return {}; }
     __device__ void add(std::int64_t group, std::int64_t member, Part& part) const {
-        const halos::SplitNumber weight = vectors.weights.of_member(group, member);
+        const SplitNumber weight = vectors.weights.of_member(group, member);
         const double square = vectors.square(group, member);
         part.largest = device_max(part.largest, square);
-        part.exponent = device_max(part.exponent, halos::product_exponent(weight, halos::split(square)));
+        part.exponent = device_max(part.exponent, halos::product_exponent(weight, split(square)));
     }
     __device__ void conclude(std::int64_t group, const Part& part) const { part.conclude(vectors.moments[group]); }
 };
@@ -215,10 +214,10 @@ struct SpreadSumPass {
     MemberVectors<D> vectors;
 
     [[nodiscard]] __device__ Part start(std::int64_t group) const {
-        return {halos::FixedSum(vectors.moments[group].square_exponent, vectors.runs.members_of(group))};
+        return {FixedSum(vectors.moments[group].square_exponent, vectors.runs.members_of(group))};
     }
     __device__ void add(std::int64_t group, std::int64_t member, Part& part) const {
-        part.sum.add(vectors.weights.of_member(group, member), halos::split(vectors.square(group, member)));
+        part.sum.add(vectors.weights.of_member(group, member), split(vectors.square(group, member)));
     }
     __device__ void conclude(std::int64_t group, const Part& part) const {
         part.conclude(vectors.moments[group], vectors.weight_of(group), vectors.axes_of_spread);

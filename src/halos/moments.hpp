@@ -4,9 +4,9 @@
 // are computed in double precision, always with the same operations.
 #pragma once
 
-#include "halos/fixed_sum.hpp"
 #include "halos/member_block.hpp"
 #include "halos/vector_moments.hpp"
+#include "support/fixed_sum.hpp"
 
 #include <algorithm>
 #include <array>

@@ -4,7 +4,7 @@
 // only operations that IEEE 754 rounds correctly, or that are exact, in an order that is written here.
 #pragma once
 
-#include "halos/fixed_sum.hpp"
+#include "support/fixed_sum.hpp"
 #include "support/host_device.hpp"
 
 #include <algorithm>

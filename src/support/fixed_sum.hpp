@@ -23,7 +23,7 @@
 #include <cmath>
 #include <cstdint>
 
-namespace kith::detail::halos {
+namespace kith::detail {
 
 /// The nearest double, ties to even: what a compiler's own conversion gives, on every device.
 KITH_HOST_DEVICE inline double nearest_double(Int128 x) noexcept {
@@ -127,4 +127,4 @@ private:
     int shift_at_zero_ = 0; ///< how far a product with exponent 0 is shifted down to the unit
 };
 
-} // namespace kith::detail::halos
+} // namespace kith::detail

@@ -1,5 +1,5 @@
 // The accumulator itself: exact where a 128-bit integer is, and never dependent on order.
-#include "halos/fixed_sum.hpp"
+#include "support/fixed_sum.hpp"
 
 #include "support/point_sets.hpp"
 
@@ -13,12 +13,12 @@
 namespace kith::test {
 namespace {
 
-using detail::halos::FixedSum;
-using detail::halos::split;
-using detail::halos::to_double;
+using detail::FixedSum;
+using detail::split;
+using detail::to_double;
 
 double sum_of_products(const std::vector<double>& a, const std::vector<double>& b) {
-    int top = 2 * detail::halos::SplitNumber::exponent_of_zero;
+    int top = 2 * detail::SplitNumber::exponent_of_zero;
     for (std::size_t i = 0; i < a.size(); ++i) {
         top = std::max(top, split(a[i]).exponent + split(b[i]).exponent);
     }
@@ -37,7 +37,7 @@ TEST(FixedSum, SplitsEveryNumber) {
     EXPECT_EQ(split(0.0).mantissa, 0);
     EXPECT_EQ(split(-0.0).mantissa, 0);
     for (const double x : {1.0, -1.0, 0.1, -3e300, 5e-324, -2.2250738585072009e-308, 1e-310, 0x1p-1022, 1.7e308}) {
-        const detail::halos::SplitNumber number = split(x);
+        const detail::SplitNumber number = split(x);
         EXPECT_EQ(std::ldexp(static_cast<double>(number.mantissa), number.exponent - 53), x);
         int exponent = 0;
         std::frexp(x, &exponent);
@@ -56,11 +56,11 @@ TEST(FixedSum, RoundsIntegersAsTheCompilerDoes) {
                     (draw % 2 == 0 ? random.integer(2) : (bit < 50 + draw % 8 ? random.integer(2) : (draw % 4) / 2));
             }
             for (const Int128 y : {x, x + 1, x - 1, -x}) {
-                EXPECT_EQ(detail::halos::nearest_double(y), static_cast<double>(y)) << width << ", " << draw;
+                EXPECT_EQ(detail::nearest_double(y), static_cast<double>(y)) << width << ", " << draw;
             }
         }
     }
-    EXPECT_EQ(detail::halos::nearest_double(static_cast<Int128>(1) << 127), -0x1p127);
+    EXPECT_EQ(detail::nearest_double(static_cast<Int128>(1) << 127), -0x1p127);
 }
 
 TEST(FixedSum, KeepsWhatCancellationUncovers) {
