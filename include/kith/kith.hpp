@@ -28,6 +28,7 @@
 #include <kith/progress.hpp>
 #include <kith/radius.hpp>
 #include <kith/spanning_tree.hpp>
+#include <kith/sum_neighbors.hpp>
 #include <kith/tree.hpp>
 #include <kith/types.hpp>
 #include <kith/version.hpp>

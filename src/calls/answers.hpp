@@ -23,7 +23,9 @@ enum class Task : std::uint8_t {
     neighbors,
     neighbors_in_z_order,
     neighbor_visits,
+    neighbor_sums,
     radius,
+    radius_sums,
     groups,
     groups_in_phase_space,
     clusters,
@@ -33,11 +35,13 @@ enum class Task : std::uint8_t {
 };
 
 /// Names of the tasks, in the order of Task.
-inline constexpr std::array<std::string_view, 10> task_names{
+inline constexpr std::array<std::string_view, 12> task_names{
     "k nearest neighbors",
     "k nearest neighbors in z-order",
     "visitors of k nearest neighbors",
+    "sums over k nearest neighbors",
     "radius search",
+    "sums within a radius",
     "friends-of-friends",
     "groups in phase space",
     "DBSCAN",
@@ -71,9 +75,16 @@ inline constexpr EngineRow engine_table[] = {
     {Task::neighbor_visits, Engine::brute_force, {true, true, false, false}}, // on a GPU, the tree's blocks
     {Task::neighbor_visits, Engine::kdtree, {true, false, false, false}},
     {Task::neighbor_visits, Engine::clover, {true, false, false, false}},
+    {Task::neighbor_sums, Engine::tree, {true, false, false, false}},
+    {Task::neighbor_sums, Engine::brute_force, {true, false, false, false}},
+    {Task::neighbor_sums, Engine::kdtree, {true, false, false, false}},
+    {Task::neighbor_sums, Engine::clover, {true, false, false, false}},
     {Task::radius, Engine::tree, {true, true, false, true}},
     {Task::radius, Engine::brute_force, {true, false, false, false}},
     {Task::radius, Engine::kdtree, {true, true, false, false}},
+    {Task::radius_sums, Engine::tree, {true, false, false, false}},
+    {Task::radius_sums, Engine::brute_force, {true, false, false, false}},
+    {Task::radius_sums, Engine::kdtree, {true, false, false, false}},
     {Task::groups, Engine::tree, {true, true, true, true}},
     {Task::groups, Engine::brute_force, {true, true, true, false}},
     {Task::groups, Engine::kdtree, {true, true, false, false}},
@@ -107,9 +118,11 @@ inline void check_engine(Engine wanted, Task task, Where where) {
     }
     const std::string_view name = task_names[static_cast<std::size_t>(task)];
     if (!answers(Engine::automatic, task, where)) {
-        const bool are_many = task == Task::groups_in_phase_space || task == Task::neighbors_in_z_order;
+        const bool are_many = task == Task::groups_in_phase_space || task == Task::neighbors_in_z_order ||
+                              task == Task::neighbor_sums || task == Task::radius_sums;
         throw error(ErrorKind::unsupported, name, are_many ? " are" : " is",
                     where == Where::ranks ? " not found over ranks; run the call on one process"
+                    : where == Where::gpu ? " found on the CPU only; leave the GPU out, or run on the CPU"
                                           : " not found asynchronously; use the call that waits");
     }
     std::string others;

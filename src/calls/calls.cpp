@@ -6,6 +6,7 @@
 #include "groups/checks.hpp"
 #include "neighbors/checks.hpp"
 #include "neighbors/radius_checks.hpp"
+#include "neighbors/sum_checks.hpp"
 #include "points/frame.hpp"
 #include "support/dimension.hpp"
 #include "support/message.hpp"
@@ -13,6 +14,7 @@
 
 #include <cmath>
 #include <string>
+#include <variant>
 
 namespace kith::detail::inline KITH_GPU {
 
@@ -140,6 +142,25 @@ std::int64_t check(const RadiusCall& call, Where where) {
                     options.max_result_bytes, "; it must be 0 or more");
     }
     return check_radii(call.radii, call.row_count());
+}
+
+std::int64_t check(const SumCall& call, Where where) {
+    const SumOptions& options = call.options;
+    check_engine(options.engine, call.points, call.task(), where);
+    check_points(call.points, options.box, options.execution, where);
+    if (call.queries != nullptr) {
+        check_queries(*call.queries, call.points, options.execution, where);
+    }
+    check_sums(options, call.points.count(), call.queries != nullptr);
+    if (const Nearest* const nearest = std::get_if<Nearest>(&call.neighborhood)) {
+        check_request(nearest->k, {.exclude_self = options.exclude_self}, call.queries != nullptr);
+        return -1;
+    }
+    require_no_self(options.exclude_self && call.queries != nullptr);
+    const Radii& radii = std::get<Within>(call.neighborhood).radii;
+    const std::int64_t smallest = check_radii(radii, call.row_count());
+    require_finite(radii, call.points.dtype());
+    return smallest;
 }
 
 void check(const FofCall& call, Where where) {

@@ -9,6 +9,7 @@
 #include <kith/knn.hpp>
 #include <kith/radius.hpp>
 #include <kith/spanning_tree.hpp>
+#include <kith/sum_neighbors.hpp>
 #include <kith/tree.hpp>
 #include <kith/z_order.hpp>
 
@@ -16,6 +17,7 @@
 #include "cuda/namespace.hpp"
 
 #include <cstdint>
+#include <variant>
 
 namespace kith::detail {
 
@@ -41,6 +43,17 @@ struct RadiusCall {
     const Radii& radii;
     const RadiusOptions& options;
 
+    [[nodiscard]] std::int64_t row_count() const { return queries != nullptr ? queries->count() : points.count(); }
+};
+
+struct SumCall {
+    const PointsOrTree& points;
+    const PointsView* queries; ///< null: a self-search
+    const Neighborhood& neighborhood;
+    const SumOptions& options;
+
+    [[nodiscard]] bool is_by_count() const { return std::holds_alternative<Nearest>(neighborhood); }
+    [[nodiscard]] Task task() const { return is_by_count() ? Task::neighbor_sums : Task::radius_sums; }
     [[nodiscard]] std::int64_t row_count() const { return queries != nullptr ? queries->count() : points.count(); }
 };
 
@@ -82,6 +95,8 @@ void check_points(const PointsOrTree& points, const Box& box, const Execution& e
 void check(const KnnCall& call, Where where);
 /// Returns the query with the smallest radius above 0, or -1.
 std::int64_t check(const RadiusCall& call, Where where);
+/// The same, of a search by radius.
+std::int64_t check(const SumCall& call, Where where);
 void check(const FofCall& call, Where where);
 void check(const DbscanCall& call, Where where);
 void check(const SpanningTreeCall& call, Where where);

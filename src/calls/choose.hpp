@@ -72,7 +72,9 @@ inline Engine choose(Task task, Engine wanted, const CallSize& size) {
         if (size.where != Where::cpu) {
             return size.queries * size.points <= max_pairs_on_gpu;
         }
-        if (task != Task::neighbors && task != Task::neighbor_visits && task != Task::radius) {
+        const bool is_of_queries = task == Task::neighbors || task == Task::neighbor_visits || task == Task::radius ||
+                                   task == Task::neighbor_sums || task == Task::radius_sums;
+        if (!is_of_queries) {
             return size.points <= (task == Task::clusters ? max_points_to_cluster : max_points_to_connect);
         }
         return size.separate_queries ? are_few_pairs(size) : size.points <= few_points;

@@ -5,6 +5,7 @@
 #include "calls/calls.hpp"
 #include "calls/choose.hpp"
 #include "calls/device_calls.hpp"
+#include "calls/knn_search.hpp"
 #include "calls/rank_calls.hpp"
 #include "calls/sources.hpp"
 #include "calls/this_thread.hpp"
@@ -43,39 +44,10 @@ void with_sink(const KnnCall& call, const Function& function) {
 
 /// Brings all rows to the sink.
 template <Coordinate T>
-void search(Context& context, const KnnCall& call, Engine engine, WorkingPoints<T>& sources,
-            const std::optional<NormalizedPoints<T>>& queries, RowSink<T>& sink) {
-    const KnnRequest<T> request = make_request(sources.frame(), call.k, call.options);
-    const bool is_empty = call.row_count() == 0 || call.points.count() == 0;
-    const Index<T>& index = sources.index(context, is_empty ? Engine::brute_force : engine, sink.spare());
-    if (is_empty && call.options.z_order && call.row_count() > 0) { // which brute force does not sort
-        const PlaneTree<T> sorted = build_plane_tree<T>(context, *queries, TreeShape{});
-        context.stage("search", [&] { index.search(context, sorted.points, request, sink); });
-    } else if (queries) {
-        index.search_queries(context, *queries, request, sink);
-    } else {
-        context.stage("search", [&] { index.search(context, index.points(), request, sink); });
-    }
-}
-
-template <Coordinate T>
 void search(Context& context, const KnnCall& call, Engine engine, RowSink<T>& sink, SearchSummary& summary) {
-    WorkingPoints<T> sources(context, call.points, call.options.box);
-    summary.box = resolved_box(sources.frame());
-    summary.wrapped_points = sources.frame().outside;
-    std::optional<NormalizedPoints<T>> queries;
-    if (call.queries != nullptr) {
-        context.run([&] { queries = normalize_queries(*call.queries, sources.frame()); });
-    }
-    if (!sources.frame().has_tiny && !(queries && queries->has_tiny)) {
-        search(context, call, engine, sources, queries, sink);
-        return;
-    }
-    const PointsView given = sources.as_given(context);
-    UnresolvedCounter<T> counter(sources.frame(), given, queries ? *call.queries : given);
-    CountedRows<T> counted(sink, counter);
-    search(context, call, engine, sources, queries, counted);
-    summary.unresolved = counter.rows();
+    KnnSearch<T> search(context, call, engine);
+    search.describe(summary);
+    summary.unresolved = search.run(sink);
 }
 
 /// Whether the calling thread searches the queries itself.

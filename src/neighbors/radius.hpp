@@ -10,6 +10,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace kith::detail {
@@ -38,7 +39,7 @@ struct RadiusJob : WalkJob<T> {
     RadiusRange<T> uniform;           ///< if all receivers have one radius
     const T* squared_radii = nullptr; ///< or else by receiver
     std::array<const RadiusRange<T>*, max_planes> of_nodes{};
-    RowOrder order;
+    std::optional<RowOrder> order; ///< none: as they are found
     ReportScale<T> report;
     RadiusSink<T> sink;
 };

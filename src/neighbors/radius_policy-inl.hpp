@@ -58,7 +58,7 @@ public:
 private:
     using LaneIndex = typename RadiusScratch<T>::LaneIndex;
 
-    /// Sorted neighbors of one receiver.
+    /// Neighbors of one receiver in the order that is asked for.
     struct Found {
         const T* distances; ///< squared
         const LaneIndex* indices;
@@ -85,7 +85,7 @@ private:
         }
     }
 
-    /// The neighbors of a receiver in the order that is asked for, without itself if that is left out.
+    /// Those of a receiver, without itself if that is left out.
     HWY_NOINLINE Found find(std::int64_t receiver) {
         Measured<T> measured[1] = {{scratch_.distances[0].data(), scratch_.positions[0].data(), 0}};
         kernels_.measure_one(receivers_.axis(0), receivers_.stride, &receiver, job_.sources->period.data(),

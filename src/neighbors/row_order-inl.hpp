@@ -12,6 +12,7 @@
 #include <bit>
 #include <cstdint>
 #include <limits>
+#include <optional>
 
 #if defined(KITH_ROW_ORDER_INL_HPP) == defined(HWY_TARGET_TOGGLE)
 #ifdef KITH_ROW_ORDER_INL_HPP
@@ -33,8 +34,10 @@ public:
         : measured_(measured), block_size_(block_size), block_indices_(block_indices), scratch_(scratch) {}
 
     /// `sources`: more than the largest index.
-    HWY_NOINLINE void sort(RowOrder order, std::int64_t sources) {
-        if (order == RowOrder::index) {
+    HWY_NOINLINE void sort(std::optional<RowOrder> order, std::int64_t sources) {
+        if (!order) {
+            keep_order();
+        } else if (order == RowOrder::index) {
             sort_by_index(sources);
         } else if (measured_.found <= max_sorted_keys || !sort_by_distance()) {
             sort_survivors_at(Survivors<T, LaneIndex>{measured_, block_size_, block_indices_,
@@ -46,6 +49,14 @@ public:
     }
 
 private:
+    void keep_order() {
+        for (std::int64_t i = 0; i < measured_.found; ++i) {
+            const std::int32_t position = measured_.positions[i];
+            scratch_.sorted_distances[i] = measured_.distances[position];
+            scratch_.sorted_indices[i] = block_indices_[position];
+        }
+    }
+
     /// Sorts by a key of some bits, made of a position in the block; equal keys keep the order of the block.
     template <class Key>
     void sort_by(int key_bits, const Key& key_of) {

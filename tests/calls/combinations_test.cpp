@@ -61,6 +61,14 @@ std::vector<Call> calls_on(Given& given) {
          [&](Engine engine, const Execution& execution) {
              (void)knn(points, 3, {.engine = engine, .z_order = true, .execution = execution});
          }},
+        {"sum_neighbors by k", Task::neighbor_sums, false,
+         [&](Engine engine, const Execution& execution) {
+             (void)sum_neighbors(points, Nearest{3}, {.engine = engine, .execution = execution});
+         }},
+        {"sum_neighbors within a radius", Task::radius_sums, false,
+         [&](Engine engine, const Execution& execution) {
+             (void)sum_neighbors(points, Within{0.1}, {.engine = engine, .execution = execution});
+         }},
         {"radius_search", Task::radius, true,
          [&](Engine engine, const Execution& execution) {
              (void)radius_search(points, 0.1, {.engine = engine, .execution = execution});

@@ -142,6 +142,16 @@ std::vector<Function> functions() {
              return share.are_mine(found.labels64(), all.labels()) && share.are_mine(found.is_core, all.is_core) &&
                     found.sizes == all.sizes && share.is_mine(found.distribution, ranks);
          }},
+        {"sum_neighbors by k", Task::neighbor_sums,
+         [](const Share& share, Engine engine, const Execution& execution, int) {
+             (void)sum_neighbors(share.mine, Nearest{3}, {.engine = engine, .execution = execution});
+             return false;
+         }},
+        {"sum_neighbors within a radius", Task::radius_sums,
+         [](const Share& share, Engine engine, const Execution& execution, int) {
+             (void)sum_neighbors(share.mine, Within{length}, {.engine = engine, .execution = execution});
+             return false;
+         }},
         {"spanning_tree", Task::spanning_tree,
          [](const Share& share, Engine engine, const Execution& execution, int) {
              (void)spanning_tree(share.mine, {.engine = engine, .execution = execution});

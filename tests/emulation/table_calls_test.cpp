@@ -59,6 +59,13 @@ protected:
             (void)detail::check(detail::RadiusCall{points, nullptr, radii, options}, where);
             return;
         }
+        case Task::neighbor_sums:
+        case Task::radius_sums: {
+            const Neighborhood neighborhood = task == Task::neighbor_sums ? Neighborhood(Nearest{3}) : Within{0.05};
+            const SumOptions options{.engine = engine, .execution = execution_};
+            (void)detail::check(detail::SumCall{points, nullptr, neighborhood, options}, where);
+            return;
+        }
         case Task::groups:
         case Task::groups_in_phase_space: {
             FofOptions options{.engine = engine, .execution = execution_};
@@ -122,6 +129,9 @@ protected:
             (void)detail::on_gpu().radius(points, nullptr, {radii, 0, options, &counts}, engine);
             return counts == radius_count(view_, 0.05, {.execution = cpu(1)}).counts;
         }
+        case Task::neighbor_sums:
+        case Task::radius_sums:
+            return false; // no device has them
         case Task::groups: {
             std::vector<std::int32_t> labels(static_cast<std::size_t>(view_.count()));
             FofSummary found;
@@ -201,6 +211,7 @@ TEST_F(TableOnDevice, HoldsForEveryTaskEngineAndPlace) {
                 if (!detail::answers(engine, task, where)) {
                     const auto call = [&] { check_call(task, engine, where); };
                     EXPECT_TRUE(is_refused(ErrorKind::unsupported, {"not found asynchronously"}, call) ||
+                                is_refused(ErrorKind::unsupported, {"found on the CPU only"}, call) ||
                                 is_refused(ErrorKind::unsupported, {name_of(engine), "use one of: auto"}, call));
                     continue;
                 }

@@ -20,8 +20,8 @@ HEADERS = {"async": "groups", "box": "points", "catalog": "halos", "catalog_colu
            "kdtree_view": "engines", "knn": "neighbors", "mpi": "distributed", "group_order": "halos", "halos": "halos",
            "halo_file": "io", "snapshot_universe": "io", "group_sizes": "groups",
            "index_array": "support", "neighbor_row": "neighbors", "points": "points",
-           "progress": "support", "radius": "neighbors", "spanning_tree": "mst", "tree": "tree", "types": "support",
-           "version": "support", "z_order": "order"}
+           "progress": "support", "radius": "neighbors", "spanning_tree": "mst", "sum_neighbors": "neighbors",
+           "tree": "tree", "types": "support", "version": "support", "z_order": "order"}
 EVERYTHING = "kith"  # <kith/kith.hpp> includes all others: for users and the program
 
 # What these may include of src/, besides themselves.
