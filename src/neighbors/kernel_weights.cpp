@@ -128,25 +128,51 @@ struct LaneSums {
     }
 };
 
-template <class Kernel, bool of_slopes>
-HWY_INLINE double weigh_by(const WeighedRow& row, double* weights) {
+/// Distances or masses in lanes of doubles.
+HWY_INLINE Vector load(const float* x) {
+    return hn::PromoteTo(Doubles(), hn::LoadU(hn::Rebind<float, Doubles>(), x));
+}
+
+/// A block of lanes.
+template <class Kernel, bool of_slopes, class T>
+HWY_INLINE void weigh_block(const T* distances, const double* masses, Vector reach, double* weights, LaneSums& sums) {
+    for (std::int64_t v = 0; v < vectors; ++v) {
+        const std::int64_t at = v * vector_lanes;
+        const Vector u = hn::Div(load(distances + at), reach);
+        Vector weight = of_slopes ? Kernel::slope(u) : Kernel::value(u);
+        if (masses != nullptr) {
+            weight = hn::Mul(load(masses + at), weight);
+        }
+        if (weights != nullptr) {
+            hn::StoreU(weight, Doubles(), weights + at);
+        }
+        sums.of[v] = hn::Add(sums.of[v], weight);
+    }
+}
+
+template <class Kernel, bool of_slopes, class T>
+HWY_INLINE double weigh_by(const WeighedRow<T>& row, double* weights) {
     const Vector reach = set(row.reach);
     LaneSums sums;
-    for (std::int64_t i = 0; i < row.count; i += sum_lanes) {
-        for (std::int64_t v = 0; v < vectors; ++v) {
-            const std::int64_t at = i + v * vector_lanes;
-            const Vector u = hn::Div(load(row.distances + at), reach);
-            const Vector shape = of_slopes ? Kernel::slope(u) : Kernel::value(u);
-            const Vector weight = hn::Mul(load(row.masses + at), shape);
-            hn::StoreU(weight, Doubles(), weights + at);
-            sums.of[v] = hn::Add(sums.of[v], weight);
+    std::int64_t i = 0;
+    for (; i + sum_lanes <= row.count; i += sum_lanes) {
+        weigh_block<Kernel, of_slopes>(row.distances + i, row.masses != nullptr ? row.masses + i : nullptr, reach,
+                                       weights != nullptr ? weights + i : nullptr, sums);
+    }
+    if (i < row.count) {
+        T distances[sum_lanes] = {};
+        double masses[sum_lanes] = {};
+        for (std::int64_t j = 0; i + j < row.count; ++j) {
+            distances[j] = row.distances[i + j];
+            masses[j] = row.masses != nullptr ? row.masses[i + j] : 1;
         }
+        weigh_block<Kernel, of_slopes>(distances, masses, reach, weights != nullptr ? weights + i : nullptr, sums);
     }
     return sums.join();
 }
 
-template <bool of_slopes>
-HWY_INLINE double weigh_row(SmoothingKernel kernel, const WeighedRow& row, double* weights) {
+template <bool of_slopes, class T>
+HWY_INLINE double weigh_row(SmoothingKernel kernel, const WeighedRow<T>& row, double* weights) {
     switch (kernel) {
     case SmoothingKernel::cubic_spline:
         return weigh_by<CubicSpline, of_slopes>(row, weights);
@@ -164,11 +190,16 @@ HWY_INLINE double weigh_row(SmoothingKernel kernel, const WeighedRow& row, doubl
     return 0;
 }
 
-double weigh_values_of(SmoothingKernel kernel, const WeighedRow& row, double* weights) {
+double weigh_floats(SmoothingKernel kernel, const WeighedRow<float>& row, double* weights) {
     return weigh_row<false>(kernel, row, weights);
 }
-
-double weigh_slopes_of(SmoothingKernel kernel, const WeighedRow& row, double* weights) {
+double weigh_doubles(SmoothingKernel kernel, const WeighedRow<double>& row, double* weights) {
+    return weigh_row<false>(kernel, row, weights);
+}
+double weigh_slopes_of_floats(SmoothingKernel kernel, const WeighedRow<float>& row, double* weights) {
+    return weigh_row<true>(kernel, row, weights);
+}
+double weigh_slopes_of_doubles(SmoothingKernel kernel, const WeighedRow<double>& row, double* weights) {
     return weigh_row<true>(kernel, row, weights);
 }
 
@@ -191,16 +222,23 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace kith::detail {
 
-HWY_EXPORT(weigh_values_of);
-HWY_EXPORT(weigh_slopes_of);
+HWY_EXPORT(weigh_floats);
+HWY_EXPORT(weigh_doubles);
+HWY_EXPORT(weigh_slopes_of_floats);
+HWY_EXPORT(weigh_slopes_of_doubles);
 HWY_EXPORT(sum_products_of);
 
-double weigh(SmoothingKernel kernel, const WeighedRow& row, double* weights) {
-    return HWY_DYNAMIC_DISPATCH(weigh_values_of)(kernel, row, weights);
+double weigh(SmoothingKernel kernel, const WeighedRow<float>& row, double* weights) {
+    return HWY_DYNAMIC_DISPATCH(weigh_floats)(kernel, row, weights);
 }
-
-void weigh_slopes(SmoothingKernel kernel, const WeighedRow& row, double* weights) {
-    (void)HWY_DYNAMIC_DISPATCH(weigh_slopes_of)(kernel, row, weights);
+double weigh(SmoothingKernel kernel, const WeighedRow<double>& row, double* weights) {
+    return HWY_DYNAMIC_DISPATCH(weigh_doubles)(kernel, row, weights);
+}
+void weigh_slopes(SmoothingKernel kernel, const WeighedRow<float>& row, double* weights) {
+    (void)HWY_DYNAMIC_DISPATCH(weigh_slopes_of_floats)(kernel, row, weights);
+}
+void weigh_slopes(SmoothingKernel kernel, const WeighedRow<double>& row, double* weights) {
+    (void)HWY_DYNAMIC_DISPATCH(weigh_slopes_of_doubles)(kernel, row, weights);
 }
 
 double sum_of_products(const double* a, const double* b, std::int64_t count) {

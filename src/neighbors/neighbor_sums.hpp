@@ -55,7 +55,6 @@ struct SumJob {
 
 /// Memory of one thread.
 struct SumScratch {
-    ScratchArray<double> distances;
     ScratchArray<double> masses;
     ScratchArray<double> weights;
     ScratchArray<double> products;
@@ -63,7 +62,7 @@ struct SumScratch {
     ScratchArray<double> offsets; ///< axis after axis
 
     void reserve(std::int64_t count, int dimension) {
-        for (ScratchArray<double>* array : {&distances, &masses, &weights, &products, &values}) {
+        for (ScratchArray<double>* array : {&masses, &weights, &products, &values}) {
             array->reserve(count);
         }
         offsets.reserve(count * dimension);
@@ -83,11 +82,11 @@ public:
     void sum(std::int64_t query, const std::int32_t* indices, const T* distances, std::int64_t size, double reach) {
         query_ = query;
         indices_ = indices;
+        distances_ = distances;
         size_ = size;
         padded_ = in_whole_lanes(size);
         reach_ = reach;
         scratch_.reserve(padded_, dimension_);
-        fill(scratch_.distances, 0, [&](std::int64_t i) { return static_cast<double>(distances[i]); });
         if (job_.volumes != nullptr) {
             sum_field_gradients();
         } else {
@@ -108,10 +107,21 @@ private:
         std::fill(to + size_, to + padded_, beyond);
     }
     void fill_column(ScratchArray<double>& array, const ScalarsView& column) const {
-        fill(array, 0, [&](std::int64_t i) { return column[indices_[i]]; });
+        if (column.dtype() == DType::float32) {
+            fill_column_as<float>(array, column);
+        } else {
+            fill_column_as<double>(array, column);
+        }
     }
-    [[nodiscard]] WeighedRow row() const {
-        return {scratch_.distances.data(), scratch_.masses.data(), padded_, reach_ > 0 ? reach_ : 1};
+    template <class Scalar>
+    void fill_column_as(ScratchArray<double>& array, const ScalarsView& column) const {
+        const Scalar* const scalars = static_cast<const Scalar*>(column.data());
+        const std::int64_t stride = column.stride() / static_cast<std::int64_t>(sizeof(Scalar));
+        fill(array, 0, [&](std::int64_t i) { return static_cast<double>(scalars[indices_[i] * stride]); });
+    }
+    [[nodiscard]] WeighedRow<T> row() const {
+        const bool are_equal = job_.masses == nullptr && job_.volumes == nullptr;
+        return {distances_, are_equal ? nullptr : scratch_.masses.data(), size_, reach_ > 0 ? reach_ : 1};
     }
     /// The sum of a times b. `top`: the exponent above all terms.
     [[nodiscard]] double sum_of(const ScratchArray<double>& a, const double* b, int top) const {
@@ -145,11 +155,10 @@ private:
         NeighborSums& sums = *job_.sums;
         if (job_.masses != nullptr) {
             fill_column(scratch_.masses, *job_.masses);
-        } else {
-            fill(scratch_.masses, 0, [](std::int64_t) { return 1.0; });
         }
         const int top = job_.units->masses + constants_.value_exponent;
-        double total = weigh(job_.kernel, row(), scratch_.weights.data());
+        const bool needs_weights = job_.units->terms > 0 || !sums.fields.empty();
+        double total = weigh(job_.kernel, row(), needs_weights ? scratch_.weights.data() : nullptr);
         if (job_.units->terms > 0) {
             total = sum_of(scratch_.weights, top);
         }
@@ -248,6 +257,7 @@ private:
     // of the row at hand
     std::int64_t query_ = 0;
     const std::int32_t* indices_ = nullptr;
+    const T* distances_ = nullptr;
     std::int64_t size_ = 0;
     std::int64_t padded_ = 0;
     double reach_ = 0;
