@@ -62,6 +62,7 @@ NB_MODULE(_core, module) {
     bind_call(module);
     bind_search(module);
     bind_radius(module);
+    bind_sums(module);
     bind_mst(module);
     bind_groups(module);
     bind_group_order(module);

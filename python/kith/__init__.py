@@ -18,6 +18,7 @@ makes a call over MPI processes, each with its own points (`kith.mpi`).
 import importlib
 
 from kith import _core
+from kith._blocks import KnnBlock, knn_blocks
 from kith._catalog import Catalog
 from kith._core import Box
 from kith._dbscan import dbscan
@@ -34,16 +35,18 @@ from kith._knn import KnnResult, knn
 from kith._radius import RadiusResult, radius_count, radius_search
 from kith._snapshot import Snapshot
 from kith._spanning_tree import SpanningTree, mst
+from kith._sum_neighbors import FieldSums, NeighborSums, density, sum_neighbors
 from kith._tree import Tree
 from kith._z_order import gather, z_order
 
 Canceled: type[RuntimeError] = getattr(_core, "Canceled")
 __version__ = _core.version
-__all__ = ["Box", "Canceled", "Catalog", "CatalogPart", "DeviceCatalog", "FofLadder", "GroupOrder", "Halos",
-           "HalosPart", "Hierarchy", "KdTreeOrder", "KnnResult", "RadiusResult", "Snapshot", "SpanningTree", "Tree",
-           "b_of_overdensity", "dbscan", "fof", "fof_ladder", "gather", "group_order", "halos", "has_cuda",
-           "hierarchy", "kdtree_order", "knn", "mst", "radius_count", "radius_search", "read", "read_catalog",
-           "read_header", "read_tipsy_array", "release_memory", "write_catalog", "write_tipsy", "z_order"]
+__all__ = ["Box", "Canceled", "Catalog", "CatalogPart", "DeviceCatalog", "FieldSums", "FofLadder", "GroupOrder",
+           "Halos", "HalosPart", "Hierarchy", "KdTreeOrder", "KnnBlock", "KnnResult", "NeighborSums", "RadiusResult",
+           "Snapshot", "SpanningTree", "Tree", "b_of_overdensity", "dbscan", "density", "fof", "fof_ladder", "gather",
+           "group_order", "halos", "has_cuda", "hierarchy", "kdtree_order", "knn", "knn_blocks", "mst", "radius_count",
+           "radius_search", "read", "read_catalog", "read_header", "read_tipsy_array", "release_memory",
+           "sum_neighbors", "write_catalog", "write_tipsy", "z_order"]
 
 _ON_DEMAND = ("datasets", "jax", "mass_function", "mpi", "plot", "sklearn", "spatial")
 _MEANT = {"radius": "radius_search and radius_count", "KDTree": "Tree, and kith.spatial.KDTree with SciPy's methods",

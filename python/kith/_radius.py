@@ -144,7 +144,7 @@ def radius_search(points: AnyArray, r: float | AnyArray, queries: AnyArray | Non
             raise ValueError(f"max_result_bytes is {max_result_bytes}; it must be 1 or more, or None for what the "
                              "machine has")
     offsets, indices, distances, used = _core.search_within(
-        source.call(device, threads, progress, engine, queries, comm), queries, _radii(r),
+        source.call(device, threads, progress, engine, queries, comm), queries, radii_of(r),
         _arrays.flag(exclude_self, "exclude_self"), squared, sort == "index", index_dtype == numpy.int64,
         min(max_result_bytes or 0, 2**63 - 1))
     unit = source.unit**2 if squared and source.unit is not None else source.unit
@@ -185,11 +185,11 @@ def radius_count(points: AnyArray, r: float | AnyArray, queries: AnyArray | None
     refuse_scipys_order(r, queries)
     source, queries, r = normalize_arguments(points, box, queries=queries, r=r)
     queries = as_queries(queries, source)
-    return _core.count_within(source.call(device, threads, progress, engine, queries, comm), queries, _radii(r),
+    return _core.count_within(source.call(device, threads, progress, engine, queries, comm), queries, radii_of(r),
                               _arrays.flag(exclude_self, "exclude_self"))
 
 
-def _radii(r):
+def radii_of(r):
     """One radius, or an array with one for each query."""
     is_array = isinstance(r, (list, tuple)) or getattr(r, "ndim", 0) > 0
     return _arrays.as_column(r, "r") if is_array else _arrays.as_number(r, "r")

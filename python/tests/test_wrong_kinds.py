@@ -57,6 +57,12 @@ RADIUS = {"r": [*NUMBERS[:1], {}, STRANGE, None, [1.0, 2.0], [[1.0] * 60], ["a"]
           "progress": CALL["progress"]}
 ROWS = {"squared": FLAGS, "sort": ["a", None, 5, STRANGE, ["index"]], "index_dtype": INDEX_TYPES,
         "max_result_bytes": [*OPTIONAL_WHOLE, 0, -1]}
+SUMS = {"points": [*ARRAYS, None, [1.0, 2.0]], "queries": SEARCH["queries"], "kernel": [None, 5, "spline", STRANGE, ["cubic"]],
+        "masses": ["a", STRANGE, {}, POINTS, POINTS[:5, 0], -1.0, numpy.inf], "box": BOXES, "exclude_self": FLAGS,
+        "engine": ENGINES, **CALL}
+OF_FIELDS = {"fields": ["a", 5, STRANGE, [POINTS[:, 0]], {5: POINTS[:, 0]}, {"a": 5}, {"a": POINTS}, {"a": POINTS[:5, 0]},
+                        {"a": ["b"] * 60}],
+             "statistics": [None, 5, "mean", STRANGE, ["median"], [5]], "density_gradient": FLAGS}
 LINKING = {"linking_length": [*NUMBERS, None, -1.0], "min_members": [*OPTIONAL_WHOLE, 0]}
 ALONE = {"threads": OPTIONAL_WHOLE, "progress": CALL["progress"]}  # of what runs on the CPU only
 IN_PHASE_SPACE = {"points": POINTS, "velocities": POINTS, "linking_length": 0.3, "psi_sigma": 1.0}
@@ -115,6 +121,15 @@ FUNCTIONS = {
     "GroupOrder.take": (kith.group_order([0, 1, 0]).take, {"array": [5, 6, 7]}, {
         "array": [STRANGE, None, 5, "a"], "others": FLAGS, "threads": CALL["threads"]}),
     "Tree.query": (TREE.query, {"k": 2}, {**SEARCH, "threads": CALL["threads"], "progress": CALL["progress"]}),
+    "sum_neighbors": (kith.sum_neighbors, {"points": POINTS, "k": 4}, {
+        "k": [*OPTIONAL_WHOLE, 0], "r": [0.1, "a"], **SUMS, **OF_FIELDS}),
+    "sum_neighbors within r": (kith.sum_neighbors, {"points": POINTS, "r": 0.1}, {
+        "k": [4, "a"], "r": [*RADIUS["r"][:2], STRANGE, [1.0, 2.0], [[1.0] * 60], ["a"] * 60, -1.0, numpy.nan, numpy.inf],
+        **SUMS, **OF_FIELDS}),
+    "density": (kith.density, {"points": POINTS}, {"k": [*WHOLE, 0], **SUMS}),
+    "knn_blocks": (kith.knn_blocks, {"points": POINTS, "k": 2}, {
+        "points": [*ARRAYS, None, [1.0, 2.0]], "box": BOXES, "k": [*WHOLE, 0], "block_rows": [*WHOLE, 0],
+        "queries": SEARCH["queries"], "exclude_self": FLAGS, "max_distance": NUMBERS, **ALONE}),
     "radius_search": (kith.radius_search, {"points": POINTS, "r": 0.1}, {
         "points": [*ARRAYS, None, [1.0, 2.0]], "box": BOXES, "comm": COMMUNICATORS, "device": DEVICES, **RADIUS, **ROWS}),
     "radius_count": (kith.radius_count, {"points": POINTS, "r": 0.1}, {

@@ -1,0 +1,113 @@
+"""Rows of neighbors in blocks, for reductions of one's own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy
+
+from kith import _arrays, _units
+from kith._arrays import AnyArray, BoxLike, ProgressLike
+from kith._call import as_queries, normalize_arguments
+from kith._hints import takes_own_names
+from kith._tree import Tree
+
+
+class KnnBlock(NamedTuple):
+    """Some rows of `kith.knn_blocks`, in NumPy arrays of their own.
+
+    Attributes
+    ----------
+    query_indices : array, shape (rows,)
+        Row of the points, or of the queries, around which each row is.
+    distances, indices : array, shape (rows, k)
+        As those of `kith.knn`.
+    """
+
+    query_indices: Any
+    distances: Any
+    indices: Any
+
+
+@takes_own_names
+def knn_blocks(points: AnyArray, k: int, queries: AnyArray | None = None, *, block_rows: int = 65536,
+               box: BoxLike = None, exclude_self: bool = False, max_distance: float | None = None,
+               threads: int | None = None, progress: ProgressLike = False) -> Iterator[KnnBlock]:
+    """The rows of `kith.knn`, block by block, for reductions that need no list of all neighbors.
+
+    Parameters
+    ----------
+    points, k, queries, box, exclude_self, max_distance, threads, progress
+        As for `kith.knn`. In the host's memory. `progress` is that of the tree, which is built first, unless it is given.
+    block_rows : int
+        Most rows of a block, 1 or more.
+
+    Yields
+    ------
+    KnnBlock
+        Query indices, distances and indices. Without queries blocks are compact: they follow the z-order curve. Queries
+        are taken in their order.
+
+    Raises
+    ------
+    ValueError, TypeError, MemoryError, NotImplementedError
+        As `kith.knn`, before the first block; for queries that are not finite, at their block.
+
+    Notes
+    -----
+    Memory: the tree's, and that of one block, some block_rows * k * 8 bytes in float32.
+
+    Examples
+    --------
+    >>> import numpy, kith
+    >>> points = numpy.random.default_rng(1).random((10_000, 3))
+    >>> farthest = numpy.empty(len(points))
+    >>> for rows, distances, indices in kith.knn_blocks(points, 8, block_rows=1000):
+    ...     farthest[rows] = distances[:, -1]
+    >>> bool((farthest == kith.knn(points, 8)[0][:, -1]).all())
+    True
+    """
+    k = _arrays.as_whole(k, "k")
+    block_rows = _arrays.as_whole(block_rows, "block_rows")
+    for name, number in (("k", k), ("block_rows", block_rows)):
+        if number < 1:
+            raise ValueError(f"{name} is {number}; it must be 1 or more")
+    exclude_self = _arrays.flag(exclude_self, "exclude_self")
+    if exclude_self and queries is not None:
+        raise ValueError("exclude_self is for searches without queries; leave it out")
+    if isinstance(points, Tree) and points.engine != "tree":
+        raise NotImplementedError(f"the tree is of engine {points.engine!r}; blocks are of one of engine 'tree'")
+    source, queries = normalize_arguments(points, box, queries=queries)
+    queries = as_queries(queries, source)
+    if isinstance(points, Tree):
+        tree = points
+        if box is not None:
+            raise ValueError("points is a kith.Tree, which has its own box; leave box out")
+    else:
+        tree = Tree(points, box=box, engine="tree", device="cpu", threads=threads, progress=progress)
+    options = {"max_distance": max_distance, "threads": threads}
+    probe = tree.sorted_points[:0] if queries is None else queries[:1] if queries.ndim == 2 else queries
+    tree.query(_units.with_unit(probe, source.unit), k, **options)  # refuses what is wrong
+    return _blocks(tree, k, queries, source.unit, block_rows, exclude_self, options)
+
+
+def _blocks(tree, k, queries, unit, block_rows, exclude_self, options):
+    order = numpy.arange(len(queries)) if queries is not None else tree.order
+    around = tree.sorted_points if queries is None else queries
+    for begin in range(0, len(around), block_rows):
+        rows = order[begin:begin + block_rows]
+        found = tree.query(_units.with_unit(around[begin:begin + block_rows], unit), k + exclude_self, **options)
+        distances, indices = found
+        if exclude_self:
+            distances, indices = _without(rows, distances, indices)
+        yield KnnBlock(numpy.array(rows), distances, indices)
+
+
+def _without(rows, distances, indices):
+    """Rows of one neighbor less: without their own point, or where it is none of them without the last one."""
+    is_own = indices == rows[:, None]
+    dropped = numpy.where(is_own.any(axis=1), is_own.argmax(axis=1), indices.shape[1] - 1)
+    kept = numpy.arange(indices.shape[1]) != dropped[:, None]
+    shape = (len(rows), indices.shape[1] - 1)
+    return distances[kept].reshape(shape), indices[kept].reshape(shape)
