@@ -109,17 +109,23 @@ struct LaneSums {
     Vector of[vectors];
 
     HWY_INLINE LaneSums() {
+#pragma GCC unroll 16
         for (Vector& sum : of) {
             sum = hn::Zero(Doubles());
         }
     }
     /// Joined by pairs: lanes i and i + 8, then i and i + 4, and so on.
-    [[nodiscard]] HWY_INLINE double join() const {
-        HWY_ALIGN double lane[sum_lanes];
-        for (std::int64_t v = 0; v < vectors; ++v) {
-            hn::Store(of[v], Doubles(), lane + v * vector_lanes);
+    [[nodiscard]] HWY_INLINE double join() {
+#pragma GCC unroll 4
+        for (std::int64_t half = vectors / 2; half > 0; half /= 2) {
+#pragma GCC unroll 8
+            for (std::int64_t v = 0; v < half; ++v) {
+                of[v] = hn::Add(of[v], of[v + half]);
+            }
         }
-        for (std::int64_t half = sum_lanes / 2; half > 0; half /= 2) {
+        HWY_ALIGN double lane[vector_lanes];
+        hn::Store(of[0], Doubles(), lane);
+        for (std::int64_t half = vector_lanes / 2; half > 0; half /= 2) {
             for (std::int64_t i = 0; i < half; ++i) {
                 lane[i] += lane[i + half];
             }
@@ -135,10 +141,12 @@ HWY_INLINE Vector load(const float* x) {
 
 /// A block of lanes.
 template <class Kernel, bool of_slopes, class T>
-HWY_INLINE void weigh_block(const T* distances, const double* masses, Vector reach, double* weights, LaneSums& sums) {
+HWY_INLINE void weigh_block(const T* distances, const double* masses, Vector inverse_reach, double* weights,
+                            LaneSums& sums) {
+#pragma GCC unroll 16
     for (std::int64_t v = 0; v < vectors; ++v) {
         const std::int64_t at = v * vector_lanes;
-        const Vector u = hn::Div(load(distances + at), reach);
+        const Vector u = hn::Mul(load(distances + at), inverse_reach);
         Vector weight = of_slopes ? Kernel::slope(u) : Kernel::value(u);
         if (masses != nullptr) {
             weight = hn::Mul(load(masses + at), weight);
@@ -152,12 +160,12 @@ HWY_INLINE void weigh_block(const T* distances, const double* masses, Vector rea
 
 template <class Kernel, bool of_slopes, class T>
 HWY_INLINE double weigh_by(const WeighedRow<T>& row, double* weights) {
-    const Vector reach = set(row.reach);
+    const Vector inverse_reach = set(row.inverse_reach);
     LaneSums sums;
     std::int64_t i = 0;
     for (; i + sum_lanes <= row.count; i += sum_lanes) {
-        weigh_block<Kernel, of_slopes>(row.distances + i, row.masses != nullptr ? row.masses + i : nullptr, reach,
-                                       weights != nullptr ? weights + i : nullptr, sums);
+        weigh_block<Kernel, of_slopes>(row.distances + i, row.masses != nullptr ? row.masses + i : nullptr,
+                                       inverse_reach, weights != nullptr ? weights + i : nullptr, sums);
     }
     if (i < row.count) {
         T distances[sum_lanes] = {};
@@ -166,7 +174,8 @@ HWY_INLINE double weigh_by(const WeighedRow<T>& row, double* weights) {
             distances[j] = row.distances[i + j];
             masses[j] = row.masses != nullptr ? row.masses[i + j] : 1;
         }
-        weigh_block<Kernel, of_slopes>(distances, masses, reach, weights != nullptr ? weights + i : nullptr, sums);
+        weigh_block<Kernel, of_slopes>(distances, masses, inverse_reach, weights != nullptr ? weights + i : nullptr,
+                                       sums);
     }
     return sums.join();
 }
@@ -206,6 +215,7 @@ double weigh_slopes_of_doubles(SmoothingKernel kernel, const WeighedRow<double>&
 double sum_products_of(const double* a, const double* b, std::int64_t count) {
     LaneSums sums;
     for (std::int64_t i = 0; i < count; i += sum_lanes) {
+#pragma GCC unroll 16
         for (std::int64_t v = 0; v < vectors; ++v) {
             const std::int64_t at = i + v * vector_lanes;
             sums.of[v] = fma(load(a + at), load(b + at), sums.of[v]);

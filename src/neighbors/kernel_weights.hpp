@@ -23,7 +23,7 @@ struct WeighedRow {
     const T* distances;
     const double* masses; ///< null: 1 each
     std::int64_t count;
-    double reach; ///< above 0
+    double inverse_reach; ///< of the kernel; finite
 };
 
 /// Writes m w(u) of each neighbor, and 0 in the lanes behind them, unless `weights` is null; returns the sum.

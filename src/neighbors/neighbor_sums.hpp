@@ -120,8 +120,9 @@ private:
         fill(array, 0, [&](std::int64_t i) { return static_cast<double>(scalars[indices_[i] * stride]); });
     }
     [[nodiscard]] WeighedRow<T> row() const {
+        const double inverse = 1 / reach_;
         const bool are_equal = job_.masses == nullptr && job_.volumes == nullptr;
-        return {distances_, are_equal ? nullptr : scratch_.masses.data(), size_, reach_ > 0 ? reach_ : 1};
+        return {distances_, are_equal ? nullptr : scratch_.masses.data(), size_, std::isfinite(inverse) ? inverse : 0};
     }
     /// The sum of a times b. `top`: the exponent above all terms.
     [[nodiscard]] double sum_of(const ScratchArray<double>& a, const double* b, int top) const {

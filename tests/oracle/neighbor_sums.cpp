@@ -213,7 +213,8 @@ Totals neighbor_sums(const WorkingCopy<T>& sources, const std::vector<T>* querie
         for (auto k = static_cast<std::size_t>(rows.offsets[i]); k < static_cast<std::size_t>(rows.offsets[i + 1]);
              ++k) {
             row.sources.push_back(static_cast<std::size_t>(rows.indices[k]));
-            row.u.push_back(row.h > 0 ? static_cast<double>(rows.distances[k]) / row.h : 0);
+            const double inverse = 1 / row.h;
+            row.u.push_back(std::isfinite(inverse) ? static_cast<double>(rows.distances[k]) * inverse : 0);
         }
         return row;
     };
