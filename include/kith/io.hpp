@@ -16,6 +16,7 @@
 #include <kith/progress.hpp>
 #include <kith/radius.hpp>
 #include <kith/spanning_tree.hpp>
+#include <kith/sum_neighbors.hpp>
 
 #include <array>
 #include <cstdint>
@@ -197,7 +198,7 @@ struct ResultArray {
     std::string description; ///< empty where the file has none
 };
 
-/// What kith knn, radius, mst, dbscan and hierarchy write as .npz or HDF5, the tables of kith fof, and labels.
+/// What kith knn, radius, density, mst, dbscan and hierarchy write as .npz or HDF5, the tables of kith fof, and labels.
 struct ResultFile {
     std::string format; ///< "npz", "HDF5", "CSV", "ECSV"
     std::string kind;   ///< "neighbors within a radius", "a table of groups", ...
@@ -220,6 +221,10 @@ void write_npy(const std::filesystem::path& path, std::span<const double> values
 /// root attributes).
 void write_neighbors_npz(const std::filesystem::path& path, const KnnResult& neighbors, const Provenance& provenance);
 void write_neighbors_hdf5(const std::filesystem::path& path, const KnnResult& neighbors, const Provenance& provenance);
+
+/// Densities likewise: `density` and, of k neighbors, `reach`, one-dimensional float64.
+void write_densities_npz(const std::filesystem::path& path, const NeighborSums& sums, const Provenance& provenance);
+void write_densities_hdf5(const std::filesystem::path& path, const NeighborSums& sums, const Provenance& provenance);
 
 /// Makes numbers while they are written, in order, so that not all of them need lie in memory: fills the block with the
 /// next bytes. What it throws ends the writing, and leaves no file.

@@ -17,6 +17,7 @@ struct Command {
 [[nodiscard]] Command info_command(const Parser& program);
 [[nodiscard]] Command knn_command(const Parser& program);
 [[nodiscard]] Command radius_command(const Parser& program);
+[[nodiscard]] Command density_command(const Parser& program);
 [[nodiscard]] Command fof_command(const Parser& program);
 [[nodiscard]] Command halos_command(const Parser& program);
 [[nodiscard]] Command dbscan_command(const Parser& program);

@@ -182,7 +182,8 @@ void run_search(const SearchArguments& arguments, const Invocation& invocation, 
                               "an --engine other than tree");
         run.refuse_over_ranks(arguments.z_order, "--z-order");
         if (!arguments.output.empty()) {
-            run.outputs.plan("-o", arguments.output, {".npz", ".hdf5", ".h5"});
+            search.writes_npy ? run.outputs.plan("-o", arguments.output, {".npy", ".npz", ".hdf5", ".h5"})
+                              : run.outputs.plan("-o", arguments.output, {".npz", ".hdf5", ".h5"});
         }
         if (!arguments.queries.empty()) {
             run.outputs.reject_overwrite_of(arguments.queries);
@@ -191,7 +192,7 @@ void run_search(const SearchArguments& arguments, const Invocation& invocation, 
     });
     const io::ReadOptions options{.types = arguments.types,
                                   .velocities = search.in_phase_space,
-                                  .masses = search.in_phase_space,
+                                  .masses = search.in_phase_space || search.with_masses,
                                   .ids = false,
                                   .columns = arguments.columns};
     std::optional<Queries> queries;

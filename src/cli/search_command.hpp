@@ -1,4 +1,4 @@
-// What kith knn, kith radius and kith mst share: options, reading points and queries, writing one file, the report.
+// What kith knn, radius, density and mst share: options, reading points and queries, writing one file, the report.
 #pragma once
 
 #include "cli/options.hpp"
@@ -105,6 +105,8 @@ struct Search {
     std::vector<std::string> stages;
     std::map<std::string, std::string> parameters; ///< for the file's provenance, besides what all searches record
     bool in_phase_space = false;                   ///< velocities and masses are read, too
+    bool with_masses = false;                      ///< masses are
+    bool writes_npy = false;                       ///< besides .npz and HDF5
     std::string memory_remedy;                     ///< which options to change if a result does not fit
     std::function<SearchOutcome(const SearchTask&)> run;
     CallOnNoPoints try_out; ///< refuses early (try_out.hpp)

@@ -15,10 +15,12 @@ namespace kith::io {
 namespace {
 
 // By their names: the library's walk through all attributes crashes on some damaged files.
-constexpr std::array provenance_of_results = {
-    "Program", "Command",     "Input",          "b",           "box",         "eps",     "exclude_self",
-    "k",       "length_unit", "linking_length", "min_members", "min_samples", "queries", "radius",
-    "sort",    "squared",     "max_distance",   "star",        "types",       "volume",  "volume_kind"};
+constexpr std::array provenance_of_results = {"Program",     "Command",      "Input",   "b",           "box",
+                                              "eps",         "exclude_self", "k",       "length_unit", "linking_length",
+                                              "min_members", "min_samples",  "queries", "radius",      "a_scaling",
+                                              "h_scaling",   "to_cgs",       "kernel",  "quantity",    "sort",
+                                              "squared",     "max_distance", "star",    "types",       "volume",
+                                              "volume_kind"};
 
 void add_arrays(hid_t file, const std::string& group, const std::string& file_name, ResultFile& result) {
     const hdf5::Group opened(H5Gopen2(file, group.empty() ? "/" : group.c_str(), H5P_DEFAULT));

@@ -63,6 +63,18 @@ RadiusSource source_of(const RadiusResult& found) {
             blocks_of({std::as_bytes(found.offsets()), index_bytes(found), distance_bytes(found)})};
 }
 
+StreamedArrays arrays_of(const NeighborSums& sums) {
+    const std::int64_t rows = std::ssize(sums.density);
+    StreamedArrays arrays{
+        {{"density", 'f', 8, rows, 0, "mass per volume at each query, in the units of the points and their masses"}},
+        blocks_of({std::as_bytes(std::span(sums.density)), std::as_bytes(std::span(sums.reach))})};
+    if (!sums.reach.empty()) {
+        arrays.arrays.push_back(
+            {"reach", 'f', 8, rows, 0, "distance of the last neighbor, to which the kernel reaches"});
+    }
+    return arrays;
+}
+
 StreamedArrays arrays_of(const SpanningTree& tree) {
     const bool is_wide = tree.dtype() == DType::float64;
     const auto bytes = bytes_of(tree.dtype());
@@ -125,6 +137,13 @@ void write_radius_counts_npz(const std::filesystem::path& path, std::span<const 
 void write_radius_counts_hdf5(const std::filesystem::path& path, std::span<const std::int64_t> counts,
                               const Provenance& provenance) {
     stream_radius_counts_hdf5(path, source_of(counts), provenance);
+}
+
+void write_densities_npz(const std::filesystem::path& path, const NeighborSums& sums, const Provenance& provenance) {
+    write_arrays_npz(path, arrays_of(sums), provenance);
+}
+void write_densities_hdf5(const std::filesystem::path& path, const NeighborSums& sums, const Provenance& provenance) {
+    write_arrays_hdf5(path, arrays_of(sums), provenance);
 }
 
 void write_spanning_tree_npz(const std::filesystem::path& path, const SpanningTree& tree,

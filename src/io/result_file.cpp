@@ -29,12 +29,13 @@ struct Kind {
 
 constexpr string_view levels = "groups at several linking lengths";
 
-const std::array<Kind, 6>& kinds() {
-    static const std::array<Kind, 6> all = {{{levels, {"linking_lengths", "parents"}},
+const std::array<Kind, 7>& kinds() {
+    static const std::array<Kind, 7> all = {{{levels, {"linking_lengths", "parents"}},
                                              {"a minimum spanning tree", {"edges", "heights"}},
                                              {"neighbors within a radius", {"offsets", "indices"}},
                                              {"nearest neighbors", {"indices"}},
                                              {"numbers of neighbors within a radius", {"counts"}},
+                                             {"densities", {"density"}},
                                              {"clusters of DBSCAN", {"labels", "is_core"}}}};
     return all;
 }
