@@ -10,6 +10,7 @@
 #include "walk/pair_walk-inl.hpp"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <bit>
 #include <cstdint>
@@ -35,17 +36,37 @@ public:
         std::copy_n(job.period.begin(), D, period_);
     }
 
-    [[nodiscard]] T reach() const { return limit_; }
+    struct PairBounds {}; ///< nothing needs to be known of nodes that are not joined whole
+
+    /// Least and greatest squared distances.
+    template <bool Periodic, class Tag, class V = hn::Vec<Tag>>
+    [[nodiscard]] HWY_INLINE Bounds<V> bounds(Tag tag, const Receiver<T, D>& box, const Columns<Tag>& lower,
+                                              const Columns<Tag>& upper) const {
+        return box_distances<Periodic, D>(tag, box, lower, upper, Bounds<V>{hn::Zero(tag), hn::Zero(tag)});
+    }
+    template <class Of, class V = hn::Vec<Of>>
+    [[nodiscard]] HWY_INLINE auto are_near(Of tag, const Bounds<V>& bounds) const {
+        return hn::Le(bounds.least, hn::Set(tag, limit_));
+    }
+    template <class Of, class V = hn::Vec<Of>>
+    [[nodiscard]] HWY_INLINE auto are_whole(Of tag, const Bounds<V>& bounds) const {
+        return hn::Le(bounds.greatest, hn::Set(tag, limit_));
+    }
+    template <class Of, class V = hn::Vec<Of>>
+    [[nodiscard]] HWY_INLINE std::array<PairBounds, hn::MaxLanes(Of())> keep(Of /*tag*/,
+                                                                             const Bounds<V>& /*bounds*/) const {
+        return {};
+    }
 
     /// No other thread sees the points of the node yet.
-    void take_node(int level, std::int32_t node) const {
+    void take_node(int level, std::int32_t node, PairBounds /*bounds*/) const {
         const PlaneView<T>& plane = tree_->planes[level];
         groups_.adopt(plane.first_point[node], plane.first_point[node + 1]);
         mark_with_descendants(level, node);
     }
 
     template <bool Periodic>
-    void finish_leaf(std::int32_t leaf) const {
+    void finish_leaf(std::int32_t leaf, PairBounds /*bounds*/) const {
         const PlaneView<T>& leaves = tree_->planes[0];
         if (link_leaf<Periodic>(leaves.first_point[leaf], leaves.first_point[leaf + 1])) {
             mark(0, leaf);
@@ -59,7 +80,7 @@ public:
         }
     }
 
-    void take_pair(int level, std::int32_t node, std::int32_t other) const {
+    void take_pair(int level, std::int32_t node, std::int32_t other, PairBounds /*bounds*/) const {
         const PlaneView<T>& plane = tree_->planes[level];
         make_whole(level, node);
         make_whole(level, other);
@@ -76,7 +97,7 @@ public:
     }
 
     template <bool Periodic>
-    void finish_leaf_pair(std::int32_t leaf, std::int32_t other) const {
+    void finish_leaf_pair(std::int32_t leaf, std::int32_t other, PairBounds /*bounds*/) const {
         const PlaneView<T>& leaves = tree_->planes[0];
         if (is_whole(0, leaf) && !is_whole(0, other)) {
             std::swap(leaf, other); // points of the looser leaf against the other as one

@@ -1,21 +1,25 @@
-// The pair walk: a plane tree with itself, depth first, every two nodes of a plane once.
+// The pair walk: a plane tree with itself, or with another one, depth first, every two nodes of a plane once.
 //
 // Problem: do something to all pairs of points that are within reach of each other. Method (jz-tree paper, section
 // IV-A, rearranged for a CPU): first the pairs within each node, children before their parent, then the pairs between
 // nodes. A pair of nodes is met at their lowest common ancestor and goes down a plane as the pairs of their children.
 // What is done is up to a policy:
 //
-//   T reach()                                 drop: pairs of nodes whose least squared distance is larger
-//   void take_node(plane, node)               all pairs within the node are within reach
-//   void finish_leaf<Periodic>(leaf)          the pairs within a leaf
+//   Bounds bounds<Periodic>(tag, box, lower, upper)   of all pairs between a node and each of a vector of nodes
+//   Mask are_near(tag, bounds)                drop: the other nodes
+//   Mask are_whole(tag, bounds)               of the near ones: nothing needs to be known about their single points
+//   Kept keep(tag, bounds)                    kept[lane] is passed on as `bounds` of one pair of nodes
+//   void take_node(plane, node, bounds)       all pairs within a node that is whole with itself
+//   void finish_leaf<Periodic>(leaf, bounds)  the pairs within a leaf
 //   void leave_node(plane, node)              the pairs within a node are done, those of its children before
-//   void take_pair(plane, node, other)        all pairs between the two are within reach
+//   void take_pair(plane, node, other, bounds)
 //   bool can_end_early(plane, node, other)    asked once for a pair that goes down; if so,
 //   bool has_ended(plane, node, other)        is asked before each child: nothing is left to be done for the pair
-//   void finish_leaf_pair<Periodic>(leaf, other)
+//   void finish_leaf_pair<Periodic>(leaf, other, bounds)
 //
 // Tasks are the nodes of one plane: within() for all of them, side by side; then with_later(), which comes to the later
 // nodes from the top, through the later siblings of the node and of its ancestors, and only to those within reach.
+// Between two trees, with_all() comes to the nodes of the other tree from its top, which is not below the tasks.
 // Bounds use the same operations as distances, so nothing needs slack. Where no two points of two nodes are nearer
 // through the edge of the box, they are walked as in open space, whose distances are theirs, bit for bit.
 
@@ -41,7 +45,11 @@ namespace kith::detail::HWY_NAMESPACE {
 template <class T, int D, bool Periodic, class Policy>
 class PairWalk {
 public:
-    PairWalk(const TreeView<T>& tree, Policy& policy) : tree_(tree), policy_(policy), open_(tree, policy) {}
+    /// Of pairs within a tree.
+    PairWalk(const TreeView<T>& tree, Policy& policy) : PairWalk(tree, tree, policy) {}
+    /// Of pairs between two trees in one space.
+    PairWalk(const TreeView<T>& tree, const TreeView<T>& others, Policy& policy)
+        : tree_(tree), others_(others), policy_(policy), open_(tree, others, policy) {}
 
     /// All pairs within a node of a plane.
     void within(int level, std::int32_t node) {
@@ -51,15 +59,20 @@ public:
                 return;
             }
         }
-        if (greatest_distance_within<Periodic, D>(tree_.planes[level], tree_.period, node) <= policy_.reach()) {
-            policy_.take_node(level, node);
+        const PlaneView<T>& plane = tree_.planes[level];
+        const One one;
+        const Columns<One> lower{one, plane.lower(0) + node, plane.stride};
+        const Columns<One> upper{one, plane.upper(0) + node, plane.stride};
+        const auto bounds =
+            policy_.template bounds<Periodic>(one, box_of_node<T, D>(plane, tree_.period, node), lower, upper);
+        if (hn::AllTrue(one, policy_.are_whole(one, bounds))) {
+            policy_.take_node(level, node, policy_.keep(one, bounds)[0]);
             return;
         }
         if (level == 0) {
-            policy_.template finish_leaf<Periodic>(node);
+            policy_.template finish_leaf<Periodic>(node, policy_.keep(one, bounds)[0]);
             return;
         }
-        const PlaneView<T>& plane = tree_.planes[level];
         const std::int32_t first = plane.first_child[node];
         const std::int32_t last = plane.first_child[node + 1];
         for (std::int32_t child = first; child < last; ++child) {
@@ -84,11 +97,17 @@ public:
         with_descendants(level, node, tree_.top, ancestor + 1, tree_.planes[tree_.top].nodes);
     }
 
+    /// All pairs between a node of a plane and the other tree, which has that plane.
+    void with_all(int level, std::int32_t node) {
+        with_descendants(level, node, others_.top, 0, others_.planes[others_.top].nodes);
+    }
+
 private:
     template <class, int, bool, class>
     friend class PairWalk;
     static constexpr bool has_open = Periodic && HWY_TARGET != HWY_SCALAR; // which is not there to be fast
     using Tag = hn::ScalableTag<T>;
+    using One = hn::CappedTag<T, 1>;
 
     /// All pairs between a node and the nodes of its plane below the nodes [first, last) of another one, or of it.
     void with_descendants(int level, std::int32_t node, int others, std::int32_t first, std::int32_t last) {
@@ -98,14 +117,13 @@ private:
         }
         const Tag tag;
         const std::int32_t lanes = static_cast<std::int32_t>(hn::Lanes(tag));
-        const auto reach = hn::Set(tag, policy_.reach());
-        const PlaneView<T>& plane = tree_.planes[others];
+        const PlaneView<T>& plane = others_.planes[others];
         const Receiver<T, D> box = box_of_node<T, D>(tree_.planes[level], tree_.period, node);
         for (std::int32_t i = first; i < last; i += lanes) {
             const Columns<Tag> lower{tag, plane.lower(0) + i, plane.stride};
             const Columns<Tag> upper{tag, plane.upper(0) + i, plane.stride};
-            const auto near =
-                hn::And(hn::Le(least_distances<Periodic, D>(tag, box, lower, upper), reach), hn::FirstN(tag, last - i));
+            const auto near = hn::And(policy_.are_near(tag, policy_.template bounds<Periodic>(tag, box, lower, upper)),
+                                      hn::FirstN(tag, last - i));
             for (unsigned bits = mask_bits(tag, near); bits != 0;) { // one run of near nodes after another
                 const int start = std::countr_zero(bits);
                 const int stop = start + std::countr_one(bits >> start);
@@ -115,60 +133,64 @@ private:
         }
     }
 
-    /// All pairs between a node and the nodes [first, last) of its plane.
+    /// All pairs between a node and the nodes [first, last) of its plane, or of that plane of the other tree.
     HWY_NOINLINE void with_range(int level, std::int32_t node, std::int32_t first, std::int32_t last) {
         const Tag tag;
         const std::int32_t lanes = static_cast<std::int32_t>(hn::Lanes(tag));
-        const auto reach = hn::Set(tag, policy_.reach());
-        const PlaneView<T>& plane = tree_.planes[level];
-        const Receiver<T, D> box = box_of_node<T, D>(plane, tree_.period, node);
+        const PlaneView<T>& plane = others_.planes[level];
+        const Receiver<T, D> box = box_of_node<T, D>(tree_.planes[level], tree_.period, node);
         for (std::int32_t i = first; i < last; i += lanes) {
             const Columns<Tag> lower{tag, plane.lower(0) + i, plane.stride};
             const Columns<Tag> upper{tag, plane.upper(0) + i, plane.stride};
-            const auto bounds =
-                box_distances<Periodic, D>(tag, box, lower, upper, Bounds<hn::Vec<Tag>>{hn::Zero(tag), hn::Zero(tag)});
-            const auto in_range = hn::FirstN(tag, last - i);
-            const unsigned whole = mask_bits(tag, hn::And(hn::Le(bounds.greatest, reach), in_range));
-            for (unsigned bits = mask_bits(tag, hn::And(hn::Le(bounds.least, reach), in_range)); bits != 0;
-                 bits &= bits - 1) {
+            const auto bounds = policy_.template bounds<Periodic>(tag, box, lower, upper);
+            const auto near = hn::And(policy_.are_near(tag, bounds), hn::FirstN(tag, last - i));
+            unsigned bits = mask_bits(tag, near);
+            if (bits == 0) {
+                continue;
+            }
+            const unsigned whole = mask_bits(tag, policy_.are_whole(tag, bounds));
+            const auto kept = policy_.keep(tag, bounds);
+            for (; bits != 0; bits &= bits - 1) {
                 const int lane = std::countr_zero(bits);
                 if (((whole >> lane) & 1U) != 0) {
-                    policy_.take_pair(level, node, i + lane);
+                    policy_.take_pair(level, node, i + lane, kept[lane]);
                 } else {
-                    pair(level, node, i + lane);
+                    pair(level, node, i + lane, kept[lane]);
                 }
             }
         }
     }
 
     /// Two nodes of a plane, some of whose points may be within reach.
-    void pair(int level, std::int32_t node, std::int32_t other) {
+    void pair(int level, std::int32_t node, std::int32_t other, const typename Policy::PairBounds& bounds) {
         if constexpr (has_open) {
             if (never_wraps(level, node, other)) {
-                open_.pair(level, node, other);
+                open_.pair(level, node, other, bounds);
                 return;
             }
         }
         if (level == 0) {
-            policy_.template finish_leaf_pair<Periodic>(node, other);
+            policy_.template finish_leaf_pair<Periodic>(node, other, bounds);
             return;
         }
         const PlaneView<T>& plane = tree_.planes[level];
+        const std::int32_t* const first_other = others_.planes[level].first_child + other;
         const bool can_end_early = policy_.can_end_early(level, node, other);
         for (std::int32_t child = plane.first_child[node]; child < plane.first_child[node + 1]; ++child) {
             if (can_end_early && policy_.has_ended(level, node, other)) {
                 return;
             }
-            with_range(level - 1, child, plane.first_child[other], plane.first_child[other + 1]);
+            with_range(level - 1, child, first_other[0], first_other[1]);
         }
     }
 
     /// Whether no two points of two nodes are nearer through the edge of the box, on any axis.
     [[nodiscard]] HWY_INLINE bool never_wraps(int level, std::int32_t node, std::int32_t other) const {
         const PlaneView<T>& plane = tree_.planes[level];
+        const PlaneView<T>& of_other = others_.planes[level];
         for (int axis = 0; axis < D; ++axis) {
-            const T farthest = std::max(plane.upper(axis)[other] - plane.lower(axis)[node],
-                                        plane.upper(axis)[node] - plane.lower(axis)[other]);
+            const T farthest = std::max(of_other.upper(axis)[other] - plane.lower(axis)[node],
+                                        plane.upper(axis)[node] - of_other.lower(axis)[other]);
             if (tree_.period[axis] - farthest < farthest) {
                 return false;
             }
@@ -177,10 +199,11 @@ private:
     }
 
     struct Nothing {
-        Nothing(const TreeView<T>&, Policy&) {}
+        Nothing(const TreeView<T>&, const TreeView<T>&, Policy&) {}
     };
 
     const TreeView<T>& tree_;
+    const TreeView<T>& others_;
     Policy& policy_;
     std::conditional_t<has_open, PairWalk<T, D, false, Policy>, Nothing> open_; ///< for nodes that never wrap
 };

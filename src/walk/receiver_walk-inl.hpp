@@ -68,17 +68,6 @@ HWY_INLINE AnyReceiver<T> box_of_node(const PlaneView<T>& plane, const Periods<T
     return box;
 }
 
-/// The greatest squared distance that two points of a node can have.
-template <bool Periodic, int D, class T>
-HWY_INLINE T greatest_distance_within(const PlaneView<T>& plane, const Periods<T>& period, std::int64_t node) {
-    const hn::CappedTag<T, 1> one;
-    const Columns<decltype(one)> lower{one, plane.lower(0) + node, plane.stride};
-    const Columns<decltype(one)> upper{one, plane.upper(0) + node, plane.stride};
-    const auto bounds = box_distances<Periodic, D>(one, box_of_node<T, D>(plane, period, node), lower, upper,
-                                                   Bounds<hn::Vec<decltype(one)>>{hn::Zero(one), hn::Zero(one)});
-    return hn::GetLane(bounds.greatest);
-}
-
 /// Lanes of T are wider than node numbers: one by one.
 template <class Tag, class Mask>
 HWY_INLINE void compress_nodes(Tag tag, const std::int32_t* nodes, Mask near, std::int32_t* out) {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <vector>
@@ -38,8 +39,27 @@ public:
     CountingPolicy(const TreeView<float>& tree, float reach, test::Meetings& meetings)
         : tree_(tree), reach_(reach), meetings_(meetings) {}
 
-    [[nodiscard]] float reach() const { return reach_; }
-    void take_node(int level, std::int32_t node) {
+    struct PairBounds {};
+
+    /// Least and greatest squared distances.
+    template <bool Periodic, class Tag, class V = hn::Vec<Tag>>
+    [[nodiscard]] Bounds<V> bounds(Tag tag, const Receiver<float, 3>& box, const Columns<Tag>& lower,
+                                   const Columns<Tag>& upper) const {
+        return box_distances<Periodic, 3>(tag, box, lower, upper, Bounds<V>{hn::Zero(tag), hn::Zero(tag)});
+    }
+    template <class Tag, class V = hn::Vec<Tag>>
+    [[nodiscard]] auto are_near(Tag tag, const Bounds<V>& bounds) const {
+        return hn::Le(bounds.least, hn::Set(tag, reach_));
+    }
+    template <class Tag, class V = hn::Vec<Tag>>
+    [[nodiscard]] auto are_whole(Tag tag, const Bounds<V>& bounds) const {
+        return hn::Le(bounds.greatest, hn::Set(tag, reach_));
+    }
+    template <class Tag, class V = hn::Vec<Tag>>
+    [[nodiscard]] std::array<PairBounds, hn::MaxLanes(Tag())> keep(Tag /*tag*/, const Bounds<V>& /*bounds*/) const {
+        return {};
+    }
+    void take_node(int level, std::int32_t node, PairBounds /*bounds*/) {
         for (std::int32_t leaf = first_leaf(level, node); leaf < first_leaf(level, node + 1); ++leaf) {
             for (std::int32_t other = leaf; other < first_leaf(level, node + 1); ++other) {
                 meetings_.meet(leaf, other);
@@ -47,11 +67,11 @@ public:
         }
     }
     template <bool Periodic>
-    void finish_leaf(std::int32_t leaf) {
+    void finish_leaf(std::int32_t leaf, PairBounds /*bounds*/) {
         meetings_.meet(leaf, leaf);
     }
     void leave_node(int, std::int32_t) {}
-    void take_pair(int level, std::int32_t node, std::int32_t other) {
+    void take_pair(int level, std::int32_t node, std::int32_t other, PairBounds /*bounds*/) {
         for (std::int32_t leaf = first_leaf(level, node); leaf < first_leaf(level, node + 1); ++leaf) {
             for (std::int32_t of_other = first_leaf(level, other); of_other < first_leaf(level, other + 1);
                  ++of_other) {
@@ -62,7 +82,7 @@ public:
     [[nodiscard]] bool can_end_early(int, std::int32_t, std::int32_t) const { return false; }
     [[nodiscard]] bool has_ended(int, std::int32_t, std::int32_t) const { return false; }
     template <bool Periodic>
-    void finish_leaf_pair(std::int32_t leaf, std::int32_t other) {
+    void finish_leaf_pair(std::int32_t leaf, std::int32_t other, PairBounds /*bounds*/) {
         meetings_.meet(leaf, other);
     }
 
