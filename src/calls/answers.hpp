@@ -31,11 +31,12 @@ enum class Task : std::uint8_t {
     clusters,
     spanning_tree,
     spanning_tree_in_phase_space,
+    pair_counts,
     index,
 };
 
 /// Names of the tasks, in the order of Task.
-inline constexpr std::array<std::string_view, 12> task_names{
+inline constexpr std::array<std::string_view, 13> task_names{
     "k nearest neighbors",
     "k nearest neighbors in z-order",
     "visitors of k nearest neighbors",
@@ -47,6 +48,7 @@ inline constexpr std::array<std::string_view, 12> task_names{
     "DBSCAN",
     "the spanning tree",
     "the spanning tree in phase space",
+    "pair counts",
     "a kept index",
 };
 
@@ -97,6 +99,7 @@ inline constexpr EngineRow engine_table[] = {
     {Task::spanning_tree, Engine::brute_force, {true, false, false, false}},
     {Task::spanning_tree_in_phase_space, Engine::tree, {true, true, false, false}},
     {Task::spanning_tree_in_phase_space, Engine::brute_force, {true, false, false, false}},
+    {Task::pair_counts, Engine::tree, {true, false, false, false}},
     {Task::index, Engine::tree, {true, true, false, false}},
     {Task::index, Engine::brute_force, {true, false, false, false}},
     {Task::index, Engine::kdtree, {true, true, false, false}},
@@ -119,11 +122,11 @@ inline void check_engine(Engine wanted, Task task, Where where) {
     const std::string_view name = task_names[static_cast<std::size_t>(task)];
     if (!answers(Engine::automatic, task, where)) {
         const bool are_many = task == Task::groups_in_phase_space || task == Task::neighbors_in_z_order ||
-                              task == Task::neighbor_sums || task == Task::radius_sums;
-        throw error(ErrorKind::unsupported, name, are_many ? " are" : " is",
-                    where == Where::ranks ? " not found over ranks; run the call on one process"
-                    : where == Where::gpu ? " found on the CPU only; leave the GPU out, or run on the CPU"
-                                          : " not found asynchronously; use the call that waits");
+                              task == Task::neighbor_sums || task == Task::radius_sums || task == Task::pair_counts;
+        constexpr std::array<const char*, 4> remedies{"", " found on the CPU only; leave the GPU out, or run on the CPU",
+                                                      " not found asynchronously; use the call that waits",
+                                                      " not found over ranks; run the call on one process"};
+        throw error(ErrorKind::unsupported, name, are_many ? " are" : " is", remedies[static_cast<std::size_t>(where)]);
     }
     std::string others;
     for (std::size_t i = 0; i < engine_names.size(); ++i) {

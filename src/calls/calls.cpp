@@ -7,6 +7,8 @@
 #include "neighbors/checks.hpp"
 #include "neighbors/radius_checks.hpp"
 #include "neighbors/sum_checks.hpp"
+#include "pairs/edges.hpp"
+#include "pairs/pair_weights.hpp"
 #include "points/frame.hpp"
 #include "support/dimension.hpp"
 #include "support/message.hpp"
@@ -203,6 +205,26 @@ void check(const ZOrderCall& call, Where where) {
                     "build a kith::Tree on the GPU, which has it: order()");
     }
     check_points(call.points, call.options.box, call.options.execution, where);
+}
+
+void check(const PairCall& call, Where where) {
+    const PairCountOptions& options = call.options;
+    check_engine(options.engine, call.points, Task::pair_counts, where);
+    check_bins(call.edges, options, call.points.dimension());
+    check_points(call.points, options.box, options.execution, where);
+    if (call.other != nullptr) {
+        check_queries(*call.other, call.points, options.execution, where);
+    } else if (options.other_weights) {
+        throw Error(ErrorKind::invalid_argument,
+                    "other_weights are given without another set; the weights of both points "
+                    "of a pair are `weights`");
+    }
+    if (options.weights) {
+        check_weights(*options.weights, call.points.count(), "weights");
+    }
+    if (options.other_weights) {
+        check_weights(*options.other_weights, call.other->count(), "other_weights");
+    }
 }
 
 } // namespace kith::detail::inline KITH_GPU

@@ -7,6 +7,7 @@
 #include <kith/dbscan.hpp>
 #include <kith/fof.hpp>
 #include <kith/knn.hpp>
+#include <kith/pair_counts.hpp>
 #include <kith/radius.hpp>
 #include <kith/spanning_tree.hpp>
 #include <kith/sum_neighbors.hpp>
@@ -17,6 +18,7 @@
 #include "cuda/namespace.hpp"
 
 #include <cstdint>
+#include <span>
 #include <variant>
 
 namespace kith::detail {
@@ -86,6 +88,13 @@ struct ZOrderCall {
     const ZOrderOptions& options;
 };
 
+struct PairCall {
+    const PointsOrTree& points;
+    const PointsView* other; ///< null: pairs of the points themselves
+    std::span<const double> edges;
+    const PairCountOptions& options;
+};
+
 inline namespace KITH_GPU {
 
 /// Throws invalid_argument for a box in addition to a tree, for a tree on another device than the call's, and for
@@ -101,6 +110,7 @@ void check(const FofCall& call, Where where);
 void check(const DbscanCall& call, Where where);
 void check(const SpanningTreeCall& call, Where where);
 void check(const ZOrderCall& call, Where where);
+void check(const PairCall& call, Where where);
 
 /// For the waiting calls of one process.
 template <class Call>

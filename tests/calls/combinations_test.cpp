@@ -32,6 +32,7 @@ struct Given {
     [[nodiscard]] Tree index(Engine engine) const { return Tree(view, {.engine = engine, .execution = cpu(1)}); }
     SpanningTree spanning{spanning_tree(view, {.execution = cpu(1)})};
     LinkingLength length = LinkingLength::absolute(0.1);
+    std::vector<double> edges{0.05, 0.1};
     PhaseSpace phase_space{PointsView(velocities, 3), VelocityLength::absolute(0.5)};
 };
 
@@ -117,6 +118,14 @@ std::vector<Call> calls_on(Given& given) {
          [&](Engine engine, const Execution& execution) {
              const std::vector<LinkingLength> lengths = {given.length};
              (void)fof_ladder(given.spanning, lengths, {.engine = engine, .execution = execution});
+         }},
+        {"pair_counts", Task::pair_counts, false,
+         [&](Engine engine, const Execution& execution) {
+             (void)pair_counts(points, given.edges, {.engine = engine, .execution = execution});
+         }},
+        {"pair_counts of a tree", Task::pair_counts, false,
+         [&](Engine engine, const Execution& execution) {
+             (void)pair_counts(given.index(engine), points, given.edges, {.engine = engine, .execution = execution});
          }},
         {"Tree", Task::index, true,
          [&](Engine engine, const Execution& execution) {

@@ -7,7 +7,7 @@ import re
 import sys
 
 # The way that data flow. A module includes those before it; io and cli also see every public header.
-MODULES = ("support cuda geometry points order tree walk neighbors groups mst engines halos distributed calls io "
+MODULES = ("support cuda geometry points order tree walk neighbors groups pairs mst engines halos distributed calls io "
            "cli").split()
 
 # A public header counts as the module whose capability it declares.
@@ -17,7 +17,7 @@ HEADERS = {"async": "groups", "box": "points", "catalog": "halos", "catalog_colu
            "execution": "support", "fof": "groups", "hierarchy": "mst", "io": "io", "kdtree": "engines",
            "kdtree_build": "engines", "kdtree_candidates": "engines", "kdtree_layout": "engines",
            "kdtree_arrange": "engines", "kdtree_order": "engines", "kdtree_split": "engines", "kdtree_search": "engines",
-           "kdtree_view": "engines", "knn": "neighbors", "mpi": "distributed", "group_order": "halos", "halos": "halos",
+           "kdtree_view": "engines", "knn": "neighbors", "mpi": "distributed", "pair_counts": "pairs", "group_order": "halos", "halos": "halos",
            "halo_file": "io", "snapshot_universe": "io", "group_sizes": "groups",
            "index_array": "support", "neighbor_row": "neighbors", "points": "points",
            "progress": "support", "radius": "neighbors", "spanning_tree": "mst", "sum_neighbors": "neighbors",

@@ -1,0 +1,118 @@
+// The public pair counts: a call is normalized, checked once, and dispatched once.
+#include <kith/pair_counts.hpp>
+
+#include "calls/calls.hpp"
+#include "calls/choose.hpp"
+#include "calls/sources.hpp"
+#include "pairs/count_pairs.hpp"
+#include "pairs/edges.hpp"
+#include "pairs/pair_weights.hpp"
+#include "points/frame.hpp"
+#include "support/context.hpp"
+#include "support/dimension.hpp"
+
+#include <cmath>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace kith {
+
+namespace detail {
+
+namespace {
+
+/// The call has been checked.
+template <Coordinate T>
+void count(Context& context, const PairCall& call, PairCounts& result) {
+    const PairCountOptions& options = call.options;
+    WorkingPoints<T> points(context, call.points, options.box);
+    const Frame<T>& frame = points.frame();
+    std::optional<NormalizedPoints<T>> others;
+    if (call.other != nullptr) {
+        context.run([&] { others = normalize_queries(*call.other, frame); });
+    }
+    const bool has_pairs = call.points.count() > 0 && (call.other == nullptr || call.other->count() > 0);
+    if (has_pairs && (call.other != nullptr || frame.largest > 0)) {
+        const auto largest = [&] { return points.largest(context); };
+        require_resolved_edges(call.edges, "edges", frame, largest);
+        if (options.binning == PairBinning::rp_pi) {
+            require_resolved_edges(options.second_edges, "second_edges", frame, largest);
+        }
+    }
+    PairJob<T> job;
+    job.within = call.other == nullptr;
+    job.weighted = options.weights || options.other_weights;
+    job.dimension = frame.dimension;
+    job.periodic = frame.periodic;
+    job.limits = pair_limits(call.edges, options, frame);
+    result.edges = rounded_edges<T>(call.edges);
+    result.second_edges = rounded_edges<T>(options.second_edges);
+    result.line_of_sight = options.binning == PairBinning::separation ? -1 : job.limits.axes[frame.dimension - 1];
+    result.box = resolved_box(frame);
+    result.wrapped_points = frame.outside;
+
+    const auto slots = static_cast<std::size_t>(job.limits.slots());
+    PairSums sums{std::vector<std::int64_t>(slots), std::vector<Int128>(job.weighted ? slots : 0)};
+    int exponent = 0;
+    if (has_pairs) {
+        const PlaneTree<T>& tree = *points.planes(context, result.engine);
+        const std::optional<PlaneTree<T>> other_tree =
+            others ? std::optional(build_plane_tree<T>(context, *others, TreeShape{})) : std::nullopt;
+        const TreeView<T> view = tree.view();
+        const TreeView<T> other_view = other_tree ? other_tree->view() : view;
+        job.first.tree = &view;
+        job.second.tree = job.within ? &view : &other_view;
+        PairWeights weights;
+        PairWeights other_weights;
+        context.stage("count", [&] {
+            if (options.weights) {
+                weights = PairWeights(context, *options.weights, view);
+                weights.enter(job.first);
+            }
+            if (options.other_weights) {
+                other_weights = PairWeights(context, *options.other_weights, other_view);
+                other_weights.enter(job.second);
+            }
+            if (job.within) {
+                job.second = job.first;
+            }
+            sums = count_pairs(context, job);
+        });
+        exponent = weights.exponent() + (job.within ? weights : other_weights).exponent();
+        result.vanished_weights = weights.vanished() + other_weights.vanished();
+    }
+    result.counts = bins_of(sums.counts, result.edges, result.second_edges);
+    if (job.weighted) {
+        for (const Int128 sum : bins_of(sums.weights, result.edges, result.second_edges)) {
+            result.weighted.push_back(std::ldexp(static_cast<double>(sum), exponent));
+        }
+    }
+}
+
+PairCounts run(const PairCall& call) {
+    const Where where = where_of(call.options.execution);
+    check(call, where);
+    PairCounts result;
+    result.engine = choose(Task::pair_counts, call.options.engine, size_of(call.points, nullptr, 0, where));
+    Context context(call.options.execution);
+    with_dtype(call.points.dtype(), [&]<Coordinate T>(T) { count<T>(context, call, result); });
+    result.stages = context.take_stages();
+    return result;
+}
+
+} // namespace
+
+} // namespace detail
+
+PairCounts pair_counts(const PointsOrTree& points, std::span<const double> edges, const PairCountOptions& options) {
+    return detail::run({points, nullptr, edges, options});
+}
+
+PairCounts pair_counts(const PointsOrTree& points, const PointsView& other, std::span<const double> edges,
+                       const PairCountOptions& options) {
+    return detail::run({points, &other, edges, options});
+}
+
+} // namespace kith

@@ -1,0 +1,466 @@
+// Pair counts as a policy of the pair walk.
+//
+// Problem: add every pair of points to the slot of its distance (pair_job.hpp). Two nodes whose bounds no limit
+// separates are in one slot: the product of their numbers of points is added, and of their weights. A pair of leaves
+// has its squared distances written to memory once and compared with the limits between its bounds, one limit after the
+// other, a vector at a time: most pairs of leaves have one to three. Points of a leaf beyond the last limit from the
+// other leaf's box are left out before. Source: Gray and Moore, "N-body problems in statistical learning" (NIPS 2000).
+//
+// Limits are cumulative: what is counted is the pairs within each limit, of both axes; slots are differences. Within a
+// leaf, both orders of a pair and the pairs of a point with itself are counted, which are within every limit; a half of
+// what exceeds the number of points is left.
+
+#include "pairs/pair_job.hpp"
+#include "pairs/within-inl.hpp"
+#include "walk/pair_walk-inl.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <limits>
+#include <utility>
+
+#if defined(KITH_PAIR_POLICY_INL_HPP) == defined(HWY_TARGET_TOGGLE)
+#ifdef KITH_PAIR_POLICY_INL_HPP
+#undef KITH_PAIR_POLICY_INL_HPP
+#else
+#define KITH_PAIR_POLICY_INL_HPP
+#endif
+
+HWY_BEFORE_NAMESPACE();
+namespace kith::detail::HWY_NAMESPACE {
+
+/// Bounds of the squares that the limits of both axes compare with: d2, or rp2; and pi2, unless pairs are binned by r.
+template <class V>
+struct PairBoundsOf {
+    Bounds<V> first;
+    Bounds<V> second;
+};
+
+/// Columns in another order of axes.
+template <class Columns>
+struct Reordered {
+    const Columns& columns;
+    const int* axes;
+    HWY_INLINE auto operator()(int axis) const { return columns(axes[axis]); }
+};
+
+/// Vectors of coordinates that are loaded once.
+template <class V, int D>
+struct HeldColumns {
+    V axis[D];
+    HWY_INLINE V operator()(int a) const { return axis[a]; }
+};
+
+template <class T, int D>
+class PairPolicy {
+    using Tag = hn::ScalableTag<T>;
+    static constexpr std::int64_t max_lanes = static_cast<std::int64_t>(hn::MaxLanes(Tag()));
+
+public:
+    using PairBounds = PairBoundsOf<T>;
+
+    PairPolicy(const PairJob<T>& job, PairScratch<T>& scratch)
+        : job_(job), limits_(job.limits), scratch_(scratch),
+          second_slots_(std::max<std::int64_t>(1, job.limits.second_count)) {}
+
+    template <bool Periodic, class Of, class V = hn::Vec<Of>>
+    [[nodiscard]] HWY_INLINE PairBoundsOf<V> bounds(Of tag, const Receiver<T, D>& box, const Columns<Of>& lower,
+                                                    const Columns<Of>& upper) const {
+        const Bounds<V> zero{hn::Zero(tag), hn::Zero(tag)};
+        if (limits_.binning == PairBinning::separation) {
+            return {box_distances<Periodic, D>(tag, box, lower, upper, zero), zero};
+        }
+        const int* axes = limits_.axes.data();
+        const Bounds<V> along =
+            box_distances<Periodic, 1>(tag, part_of<1>(box, axes + D - 1), Reordered<Columns<Of>>{lower, axes + D - 1},
+                                       Reordered<Columns<Of>>{upper, axes + D - 1}, zero);
+        if (limits_.binning == PairBinning::s_mu) {
+            return {box_distances<Periodic, D>(tag, box, lower, upper, zero), along};
+        }
+        return {box_distances<Periodic, D - 1>(tag, part_of<D - 1>(box, axes), Reordered<Columns<Of>>{lower, axes},
+                                               Reordered<Columns<Of>>{upper, axes}, zero),
+                along};
+    }
+
+    /// Some pair may be within the last limits.
+    template <class Of, class V = hn::Vec<Of>>
+    [[nodiscard]] HWY_INLINE auto are_near(Of tag, const PairBoundsOf<V>& bounds) const {
+        const auto near = hn::Le(bounds.first.least, hn::Set(tag, limits_.first[limits_.first_count - 1]));
+        if (limits_.binning == PairBinning::separation) {
+            return near;
+        }
+        const V last =
+            hn::Mul(hn::Set(tag, limits_.second[limits_.second_count - 1]), scale(tag, bounds.first.greatest));
+        return hn::And(near, hn::Le(bounds.second.least, last));
+    }
+
+    /// No limit is between the bounds.
+    template <class Of, class V = hn::Vec<Of>>
+    [[nodiscard]] HWY_INLINE auto are_whole(Of tag, const PairBoundsOf<V>& bounds) const {
+        auto undecided = hn::Lt(hn::Zero(tag), hn::Zero(tag));
+        for (std::int64_t k = 0; k < limits_.first_count; ++k) {
+            const V limit = hn::Set(tag, limits_.first[k]);
+            undecided =
+                hn::Or(undecided, hn::And(hn::Le(bounds.first.least, limit), hn::Lt(limit, bounds.first.greatest)));
+        }
+        for (std::int64_t k = 0; k < limits_.second_count; ++k) {
+            const V limit = hn::Set(tag, limits_.second[k]);
+            undecided = hn::Or(undecided,
+                               hn::And(hn::Le(bounds.second.least, hn::Mul(limit, scale(tag, bounds.first.greatest))),
+                                       hn::Lt(hn::Mul(limit, scale(tag, bounds.first.least)), bounds.second.greatest)));
+        }
+        return hn::Not(undecided);
+    }
+
+    /// The bounds of each lane.
+    template <class Of>
+    struct Kept {
+        alignas(64) T values[4][hn::MaxLanes(Of())];
+        HWY_INLINE PairBounds operator[](int lane) const {
+            return {{values[0][lane], values[1][lane]}, {values[2][lane], values[3][lane]}};
+        }
+    };
+    template <class Of, class V = hn::Vec<Of>>
+    [[nodiscard]] HWY_INLINE Kept<Of> keep(Of tag, const PairBoundsOf<V>& bounds) const {
+        Kept<Of> kept;
+        hn::StoreU(bounds.first.least, tag, kept.values[0]);
+        hn::StoreU(bounds.first.greatest, tag, kept.values[1]);
+        hn::StoreU(bounds.second.least, tag, kept.values[2]);
+        hn::StoreU(bounds.second.greatest, tag, kept.values[3]);
+        return kept;
+    }
+
+    void take_node(int level, std::int32_t node, const PairBounds& bounds) const {
+        const PlaneView<T>& plane = job_.first.tree->planes[level];
+        const std::int64_t points = plane.points_in(node);
+        const std::int64_t slot = slot_of(bounds);
+        if (slot < 0) {
+            return;
+        }
+        scratch_.counts[slot] += points * (points - 1) / 2;
+        if (job_.weighted) {
+            const Int128 sum = job_.first.sum(level, node);
+            scratch_.weights[slot] +=
+                (sum * sum - sum_of_squares(plane.first_point[node], plane.first_point[node + 1])) / 2;
+        }
+    }
+
+    void leave_node(int /*level*/, std::int32_t /*node*/) const {}
+
+    void take_pair(int level, std::int32_t node, std::int32_t other, const PairBounds& bounds) const {
+        const std::int64_t slot = slot_of(bounds);
+        scratch_.counts[slot] += std::int64_t{job_.first.tree->planes[level].points_in(node)} *
+                                 job_.second.tree->planes[level].points_in(other);
+        if (job_.weighted) {
+            scratch_.weights[slot] += Int128{job_.first.sum(level, node)} * job_.second.sum(level, other);
+        }
+    }
+
+    [[nodiscard]] bool can_end_early(int /*level*/, std::int32_t /*node*/, std::int32_t /*other*/) const {
+        return false;
+    }
+    [[nodiscard]] bool has_ended(int /*level*/, std::int32_t /*node*/, std::int32_t /*other*/) const { return false; }
+
+    template <bool Periodic>
+    void finish_leaf(std::int32_t leaf, const PairBounds& bounds) const {
+        const Leaf all = leaf_of(job_.first, leaf);
+        const Undecided undecided = undecided_of(bounds);
+        count_block<Periodic>(rows_of(all), all, undecided);
+        const std::int64_t points = all.end - all.begin;
+        undecided.set_total(scratch_.below, points * points);
+        for (std::int64_t& below : scratch_.below) {
+            below = (below - points) / 2;
+        }
+        if (job_.weighted) {
+            const Int128 squares = sum_of_squares(all.begin, all.end);
+            const Int128 sum = job_.first.sum(0, leaf);
+            undecided.set_total(scratch_.weight_below, sum * sum);
+            for (Int128& below : scratch_.weight_below) {
+                below = (below - squares) / 2;
+            }
+        }
+        add_to_slots(undecided);
+    }
+
+    template <bool Periodic>
+    void finish_leaf_pair(std::int32_t leaf, std::int32_t other, const PairBounds& bounds) const {
+        Leaf rows = leaf_of(job_.first, leaf);
+        Leaf columns = leaf_of(job_.second, other);
+        const std::int64_t row_count = rows.end - rows.begin;
+        const std::int64_t column_count = columns.end - columns.begin;
+        if (column_count * padded(row_count) < row_count * padded(column_count)) { // fewer vectors
+            std::swap(rows, columns);
+        }
+        const Undecided undecided = undecided_of(bounds);
+        count_block<Periodic>(undecided.first_end == limits_.first_count ? near_rows<Periodic>(rows, columns)
+                                                                         : rows_of(rows),
+                              columns, undecided);
+        undecided.set_total(scratch_.below, row_count * column_count);
+        if (job_.weighted) {
+            undecided.set_total(scratch_.weight_below, Int128{job_.first.sum(0, leaf)} * job_.second.sum(0, other));
+        }
+        add_to_slots(undecided);
+    }
+
+private:
+    struct Leaf {
+        const WeightedTree<T>* tree;
+        std::int32_t number;
+        std::int64_t begin;
+        std::int64_t end;
+    };
+
+    /// Points that are compared with those of a leaf.
+    struct Rows {
+        const T* first; ///< coordinates, axis after axis
+        std::int64_t stride;
+        const std::uint32_t* weights; ///< null: 1 each
+        std::int64_t count;
+    };
+
+    /// The limits of both axes between the bounds of a pair: [begin, end). Behind them come all pairs, as if they were
+    /// within one more limit, unless that is behind the last one.
+    struct Undecided {
+        std::int64_t first_begin;
+        std::int64_t first_end;
+        std::int64_t second_begin;
+        std::int64_t second_end;
+        std::int64_t rows;    ///< limits of the first axis to count for
+        std::int64_t columns; ///< and of the second
+        [[nodiscard]] bool is_all(std::int64_t row, std::int64_t column) const {
+            return row == first_end - first_begin && column == second_end - second_begin;
+        }
+        template <class Sums>
+        void set_total(Sums& below, typename Sums::value_type total) const {
+            if (is_all(rows - 1, columns - 1)) {
+                below.back() = total;
+            }
+        }
+    };
+
+    [[nodiscard]] static std::int64_t padded(std::int64_t columns) {
+        const auto lanes = static_cast<std::int64_t>(hn::Lanes(Tag()));
+        return (columns + lanes - 1) / lanes * lanes;
+    }
+
+    /// What limits of the second axis are multiplied with.
+    template <class Of, class V>
+    [[nodiscard]] HWY_INLINE V scale(Of tag, V squared) const {
+        return limits_.binning == PairBinning::s_mu ? squared : hn::Set(tag, T(1));
+    }
+
+    template <int Axes>
+    [[nodiscard]] static HWY_INLINE Receiver<T, Axes> part_of(const Receiver<T, D>& box, const int* axes) {
+        Receiver<T, Axes> part;
+        for (int a = 0; a < Axes; ++a) {
+            part.lower[a] = box.lower[axes[a]];
+            part.upper[a] = box.upper[axes[a]];
+            part.period[a] = box.period[axes[a]];
+        }
+        return part;
+    }
+
+    [[nodiscard]] Undecided undecided_of(const PairBounds& bounds) const {
+        const bool is_cosine = limits_.binning == PairBinning::s_mu;
+        const T* second = limits_.second.data();
+        Undecided range{};
+        range.first_begin = count_below(limits_.first.data(), limits_.first_count, T(1), bounds.first.least);
+        range.first_end = count_below(limits_.first.data(), limits_.first_count, T(1), bounds.first.greatest);
+        range.second_begin =
+            count_below(second, limits_.second_count, is_cosine ? bounds.first.greatest : T(1), bounds.second.least);
+        range.second_end =
+            count_below(second, limits_.second_count, is_cosine ? bounds.first.least : T(1), bounds.second.greatest);
+        range.rows = std::min(range.first_end + 1, limits_.first_count) - range.first_begin;
+        range.columns = std::min(range.second_end + 1, second_slots_) - range.second_begin;
+        return range;
+    }
+
+    /// Of nodes that are taken whole; -1: beyond the last limits.
+    [[nodiscard]] std::int64_t slot_of(const PairBounds& bounds) const {
+        const Undecided range = undecided_of(bounds);
+        return range.rows > 0 && range.columns > 0 ? range.first_begin * second_slots_ + range.second_begin : -1;
+    }
+
+    [[nodiscard]] static Leaf leaf_of(const WeightedTree<T>& tree, std::int32_t leaf) {
+        const PlaneView<T>& leaves = tree.tree->planes[0];
+        return {&tree, leaf, leaves.first_point[leaf], leaves.first_point[leaf + 1]};
+    }
+
+    [[nodiscard]] static Rows rows_of(const Leaf& leaf) {
+        const PointSetView<T>& points = leaf.tree->tree->points;
+        const std::uint32_t* weights = leaf.tree->weights;
+        return {points.axis(0) + leaf.begin, points.stride, weights != nullptr ? weights + leaf.begin : nullptr,
+                leaf.end - leaf.begin};
+    }
+
+    /// The points of a leaf that may have one of another leaf within the last limits; copied.
+    template <bool Periodic>
+    [[nodiscard]] Rows near_rows(const Leaf& leaf, const Leaf& other) const {
+        const Tag tag;
+        const auto lanes = static_cast<std::int64_t>(hn::Lanes(tag));
+        const Rows all = rows_of(leaf);
+        const std::int64_t stride = padded(all.count) + max_lanes;
+        scratch_.rows.reserve(D * stride);
+        scratch_.row_weights.reserve(all.count);
+        const Receiver<T, D> box =
+            box_of_node<T, D>(other.tree->tree->planes[0], other.tree->tree->period, other.number);
+        std::int64_t kept = 0;
+        for (std::int64_t i = 0; i < all.count; i += lanes) {
+            const Columns<Tag> position{tag, all.first + i, all.stride};
+            const auto near =
+                hn::And(are_near(tag, bounds<Periodic>(tag, box, position, position)), hn::FirstN(tag, all.count - i));
+            std::int64_t found = 0;
+            for (int axis = 0; axis < D; ++axis) {
+                found = compress_store(tag, position(axis), near, scratch_.rows.data() + axis * stride + kept);
+            }
+            if (all.weights != nullptr) {
+                std::uint32_t* to = scratch_.row_weights.data() + kept;
+                for (unsigned bits = mask_bits(tag, near); bits != 0; bits &= bits - 1) {
+                    *to++ = all.weights[i + std::countr_zero(bits)];
+                }
+            }
+            kept += found;
+        }
+        return {scratch_.rows.data(), stride, all.weights != nullptr ? scratch_.row_weights.data() : nullptr, kept};
+    }
+
+    /// Counts the pairs of rows with the points of a leaf that are within each of the undecided limits.
+    template <bool Periodic>
+    void count_block(const Rows& rows, const Leaf& leaf, const Undecided& undecided) const {
+        constexpr std::int64_t squares_at_once = 4096; // they stay in the first cache
+        scratch_.below.assign(static_cast<std::size_t>(undecided.rows * undecided.columns), 0);
+        if (job_.weighted) {
+            scratch_.weight_below.assign(scratch_.below.size(), 0);
+        }
+        const std::int64_t width = padded(leaf.end - leaf.begin);
+        const std::int64_t rows_at_once = std::max<std::int64_t>(1, squares_at_once / width);
+        for (std::int64_t i = 0; i < rows.count; i += rows_at_once) {
+            const Rows some{rows.first + i, rows.stride, rows.weights != nullptr ? rows.weights + i : nullptr,
+                            std::min(rows_at_once, rows.count - i)};
+            scratch_.across.reserve(width * some.count);
+            if (limits_.binning == PairBinning::separation) {
+                write_squares<Periodic, PairBinning::separation>(some, leaf);
+            } else {
+                scratch_.along.reserve(width * some.count);
+                limits_.binning == PairBinning::rp_pi ? write_squares<Periodic, PairBinning::rp_pi>(some, leaf)
+                                                      : write_squares<Periodic, PairBinning::s_mu>(some, leaf);
+            }
+            for (std::int64_t row = 0; row < undecided.rows; ++row) {
+                for (std::int64_t column = 0; column < undecided.columns; ++column) {
+                    if (!undecided.is_all(row, column)) {
+                        count_squares(some, leaf, width, undecided, row, column);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Adds what is within one limit of each axis.
+    void count_squares(const Rows& rows, const Leaf& leaf, std::int64_t width, const Undecided& undecided,
+                       std::int64_t row, std::int64_t column) const {
+        const bool is_limited = undecided.second_begin + column < undecided.second_end;
+        const std::int64_t first = undecided.first_begin + row;
+        const WithinLimits<T> within{
+            scratch_.across.data(), is_limited ? scratch_.along.data() : nullptr,
+            first < undecided.first_end ? limits_.first[first] : std::numeric_limits<T>::infinity(),
+            is_limited ? limits_.second[undecided.second_begin + column] : T(0), limits_.binning == PairBinning::s_mu};
+        const std::int64_t cell = row * undecided.columns + column;
+        scratch_.below[cell] += count_within(within, width * rows.count);
+        if (job_.weighted) {
+            const std::uint32_t* weights = leaf.tree->weights;
+            scratch_.weight_below[cell] +=
+                weight_within(within, rows.weights, rows.count, weights != nullptr ? weights + leaf.begin : nullptr,
+                              leaf.end - leaf.begin);
+        }
+    }
+
+    /// The squares of all pairs of rows with the points of a leaf, a vector of points after the other; those behind the
+    /// last point are NaN.
+    template <bool Periodic, PairBinning Binning>
+    HWY_NOINLINE void write_squares(const Rows& rows, const Leaf& leaf) const {
+        constexpr int axes = Binning == PairBinning::rp_pi ? D - 1 : D;
+        const Tag tag;
+        const auto lanes = static_cast<std::int64_t>(hn::Lanes(tag));
+        const PointSetView<T>& points = leaf.tree->tree->points;
+        const std::int64_t columns = leaf.end - leaf.begin;
+        const int line_of_sight = limits_.axes[D - 1];
+        T period[D];
+        for (int a = 0; a < axes; ++a) {
+            period[a] = leaf.tree->tree->period[axis_of<Binning>(a)];
+        }
+        const T period_along = leaf.tree->tree->period[line_of_sight];
+        T* across = scratch_.across.data();
+        [[maybe_unused]] T* along = scratch_.along.data();
+        for (std::int64_t i = 0; i < columns; i += lanes) {
+            const Columns<Tag> loaded{tag, points.axis(0) + leaf.begin + i, points.stride};
+            HeldColumns<hn::Vec<Tag>, axes> held;
+            for (int a = 0; a < axes; ++a) {
+                held.axis[a] = loaded(axis_of<Binning>(a));
+            }
+            held.axis[0] = hn::IfThenElse(hn::FirstN(tag, columns - i), held.axis[0],
+                                          hn::Set(tag, std::numeric_limits<T>::quiet_NaN()));
+            const HeldColumns<hn::Vec<Tag>, 1> held_along{{loaded(line_of_sight)}};
+            for (std::int64_t row = 0; row < rows.count; ++row) {
+                T position[axes];
+                for (int a = 0; a < axes; ++a) {
+                    position[a] = rows.first[axis_of<Binning>(a) * rows.stride + row];
+                }
+                hn::StoreU(point_distances<Periodic, axes>(tag, position, period, held, hn::Zero(tag)), tag, across);
+                across += lanes;
+                if constexpr (Binning != PairBinning::separation) {
+                    const T position_along = rows.first[line_of_sight * rows.stride + row];
+                    hn::StoreU(
+                        point_distances<Periodic, 1>(tag, &position_along, &period_along, held_along, hn::Zero(tag)),
+                        tag, along);
+                    along += lanes;
+                }
+            }
+        }
+    }
+    template <PairBinning Binning>
+    [[nodiscard]] HWY_INLINE int axis_of(int a) const {
+        return Binning == PairBinning::rp_pi ? limits_.axes[a] : a;
+    }
+
+    [[nodiscard]] Int128 sum_of_squares(std::int64_t begin, std::int64_t end) const {
+        Int128 sum = 0;
+        for (std::int64_t i = begin; i < end; ++i) {
+            const Int128 weight = job_.first.weights[i];
+            sum += weight * weight;
+        }
+        return sum;
+    }
+
+    void add_to_slots(const Undecided& undecided) const {
+        add_differences(undecided, scratch_.below.data(), scratch_.counts.data());
+        if (job_.weighted) {
+            add_differences(undecided, scratch_.weight_below.data(), scratch_.weights.data());
+        }
+    }
+    template <class Sum>
+    void add_differences(const Undecided& undecided, const Sum* below, Sum* slots) const {
+        const std::int64_t columns = undecided.columns;
+        for (std::int64_t row = 0; row < undecided.rows; ++row) {
+            for (std::int64_t column = 0; column < columns; ++column) {
+                const Sum* at = below + row * columns + column;
+                const Sum before = row > 0 ? at[-columns] : 0;
+                const Sum left = column > 0 ? at[-1] : 0;
+                const Sum both = row > 0 && column > 0 ? at[-columns - 1] : 0;
+                slots[(undecided.first_begin + row) * second_slots_ + undecided.second_begin + column] +=
+                    *at - before - left + both;
+            }
+        }
+    }
+
+    const PairJob<T>& job_;
+    const PairLimits<T>& limits_;
+    PairScratch<T>& scratch_;
+    const std::int64_t second_slots_;
+};
+
+} // namespace kith::detail::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif

@@ -1,0 +1,126 @@
+// Pair counts against the oracle: every type, built dimension, point set and box; bins of each kind, with edges that
+// distances hit, in trees of all shapes; with and without weights, of one set and of two.
+#include "pairs/conformance.hpp"
+#include "support/linking_lengths.hpp"
+
+#include <kith/tree.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <numeric>
+#include <string>
+#include <vector>
+
+namespace kith::test {
+namespace {
+
+/// The set, of at most so many points: every n-th one, so that all kinds of points are among them.
+template <class T>
+PointSet<T> thinned(PointSet<T> set, std::int64_t most) {
+    const std::int64_t step = (set.count() + most - 1) / most;
+    if (step > 1) {
+        std::vector<T> kept;
+        for (std::int64_t i = 0; i < set.count(); i += step) {
+            kept.insert(kept.end(), set.coordinates.begin() + i * set.dimension,
+                        set.coordinates.begin() + (i + 1) * set.dimension);
+        }
+        set.coordinates = kept;
+    }
+    return set;
+}
+
+class PairConformance : public testing::TestWithParam<Case> {
+protected:
+    /// Edges among lengths that matter, some of them twice.
+    static std::vector<double> edges_among(const std::vector<double>& lengths, Random& draw) {
+        std::vector<double> edges;
+        const std::int64_t count = 2 + draw.integer(6);
+        for (std::int64_t k = 0; k < count; ++k) {
+            edges.push_back(lengths[static_cast<std::size_t>(draw.integer(std::ssize(lengths)))]);
+        }
+        std::sort(edges.begin(), edges.end());
+        return edges;
+    }
+
+    static std::vector<double> some_weights(std::int64_t count, Random& draw) {
+        std::vector<double> weights;
+        for (std::int64_t i = 0; i < count; ++i) {
+            const std::int64_t kind = draw.integer(8);
+            weights.push_back(kind == 0 ? 0 : kind == 1 ? 1e-11 : kind == 2 ? 3 : draw.uniform(0, 5));
+        }
+        return weights;
+    }
+};
+
+TEST_P(PairConformance, CountsEqualTheOracle) {
+    with_type(GetParam().dtype, [&]<class T>(T) {
+        const PointSet<T> set = thinned(point_set<T>(GetParam().set, GetParam().dimension), 400);
+        Random draw(
+            std::accumulate(GetParam().set.begin(), GetParam().set.end(), static_cast<std::uint64_t>(set.dimension)));
+        for (const NamedBox& named : set.boxes) {
+            const oracle::WorkingCopy<T> copy = oracle::working_copy<T>(set.coordinates, set.dimension, named.box);
+            const std::vector<double> lengths = interesting_lengths(set, named.box);
+            for (const PairBinning binning : {PairBinning::separation, PairBinning::rp_pi, PairBinning::s_mu}) {
+                oracle::PairBins bins{binning, edges_among(lengths, draw)};
+                if (binning != PairBinning::separation) {
+                    bins.second_edges = binning == PairBinning::rp_pi
+                                            ? edges_among(lengths, draw)
+                                            : edges_among({0, 0.1, 0.25, 0.5, std::sqrt(0.5), 0.99, 1}, draw);
+                    bins.line_of_sight = static_cast<int>(draw.integer(set.dimension));
+                }
+                const bool is_separate = draw.integer(3) == 0;
+                bool is_refused = false; // as tests of what is refused say
+                for (const double edge : bins.edges) {
+                    is_refused = is_refused || oracle::is_refused(copy, edge, is_separate);
+                }
+                for (const double edge : bins.second_edges) {
+                    is_refused =
+                        is_refused || (binning == PairBinning::rp_pi && oracle::is_refused(copy, edge, is_separate));
+                }
+                if (is_refused) {
+                    continue;
+                }
+                const std::vector<T> others =
+                    is_separate ? queries_for(set, named.box, 60 + draw.integer(100)) : std::vector<T>{};
+                const PointsView others_view(others, set.dimension);
+                oracle::Weights weights;
+                if (draw.integer(2) == 0) {
+                    weights.first = some_weights(set.count(), draw);
+                }
+                if (is_separate && draw.integer(2) == 0) {
+                    weights.second = some_weights(others_view.count(), draw);
+                }
+                PairCountOptions options = options_for(bins, weights, named.box);
+                options.execution = cpu(1 + static_cast<int>(draw.integer(2)));
+                const oracle::PairTable expected =
+                    is_separate ? oracle::pair_counts(copy, oracle::normalized_queries<T>(copy, others), bins, weights)
+                                : oracle::pair_counts(copy, bins, weights);
+                const auto what = [&] {
+                    return "box " + named.name + ", " +
+                           std::string(pair_binning_names[static_cast<std::size_t>(binning)]) +
+                           (is_separate ? ", two sets" : "") + ", edges " + testing::PrintToString(bins.edges) +
+                           " and " + testing::PrintToString(bins.second_edges) + ", axis " +
+                           std::to_string(bins.line_of_sight);
+                };
+                const auto count = [&](const PointsOrTree& points) {
+                    return is_separate ? pair_counts(points, others_view, bins.edges, options)
+                                       : pair_counts(points, bins.edges, options);
+                };
+                EXPECT_TRUE(same_pairs(count(set.view()), expected)) << what();
+                const TreeShape shape{.leaf_size = 1 + static_cast<int>(draw.integer(60)),
+                                      .coarsening = 2 + static_cast<int>(draw.integer(7)),
+                                      .top_size = 1 + static_cast<int>(draw.integer(9))};
+                const Tree tree(set.view(), {.box = named.box, .shape = shape});
+                options.box = {};
+                EXPECT_TRUE(same_pairs(count(tree), expected)) << what() << ", leaves of " << shape.leaf_size;
+            }
+        }
+    });
+}
+
+INSTANTIATE_TEST_SUITE_P(EveryCase, PairConformance, testing::ValuesIn(every_case()), case_name);
+
+} // namespace
+} // namespace kith::test

@@ -1,0 +1,75 @@
+// What pair counts refuse.
+#include "pairs/conformance.hpp"
+
+#include <kith/distributed.hpp>
+#include <kith/tree.hpp>
+
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <vector>
+
+namespace kith::test {
+namespace {
+
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+class PairRefusals : public NeedsDimension<3> {
+protected:
+    using Edges = std::vector<double>;
+    static testing::AssertionResult refuses(const std::vector<std::string>& parts, const Edges& edges,
+                                            const PairCountOptions& options = {},
+                                            ErrorKind kind = ErrorKind::invalid_argument) {
+        const std::vector<float> points{0, 0, 0, 1, 0, 0, 1, 1e-3F, 0};
+        return is_refused(kind, parts, [&] { (void)pair_counts(PointsView(points, 3), edges, options); });
+    }
+};
+
+TEST_F(PairRefusals, OfEdges) {
+    EXPECT_TRUE(refuses({"edges holds 1 number", "two edges"}, {1}));
+    EXPECT_TRUE(refuses({"edges[1] is 1, less than the one before, 2"}, {2, 1}));
+    EXPECT_TRUE(refuses({"edges[0] is -1", "0 or more, or infinity"}, {-1, 1}));
+    EXPECT_TRUE(refuses({"edges[1] is nan"}, {0, nan}));
+    EXPECT_TRUE(refuses({"edges[1] is 1e-40", "coordinate 0 of point 1"}, {0, 1e-40, 1}));
+    EXPECT_EQ(pair_counts(PointsView(std::vector<float>{0, 0, 0, 1, 0, 0}, 3), Edges{0, infinity}).counts,
+              std::vector<std::int64_t>{1});
+}
+
+TEST_F(PairRefusals, OfSecondEdges) {
+    const Edges mu{0, 1.5};
+    const Edges pi{0, 1e-40, 1};
+    EXPECT_TRUE(refuses({"second_edges", "binned by r"}, {0, 1}, {.second_edges = mu}));
+    EXPECT_TRUE(refuses({"second_edges holds 0 numbers"}, {0, 1}, {.binning = PairBinning::rp_pi}));
+    EXPECT_TRUE(
+        refuses({"second_edges[1] is 1.5", "1 at most"}, {0, 1}, {.binning = PairBinning::s_mu, .second_edges = mu}));
+    EXPECT_TRUE(refuses({"second_edges[1] is 1e-40"}, {0, 1}, {.binning = PairBinning::rp_pi, .second_edges = pi}));
+    EXPECT_TRUE(refuses({"line_of_sight is 3", "0 to 2"}, {0, 1},
+                        {.binning = PairBinning::rp_pi, .second_edges = mu, .line_of_sight = 3}));
+    EXPECT_TRUE(refuses({"line_of_sight", "leave it out"}, {0, 1}, {.line_of_sight = 0}));
+}
+
+TEST_F(PairRefusals, OfWeights) {
+    const Edges two{1, 1};
+    const Edges negative{1, -2, 1};
+    const Edges infinite{1, 1, infinity};
+    const Edges three{1, 1, 1};
+    EXPECT_TRUE(refuses({"weights holds 2 numbers for 3 points"}, {0, 1}, {.weights = two}));
+    EXPECT_TRUE(refuses({"point 1 in weights is -2"}, {0, 1}, {.weights = negative}));
+    EXPECT_TRUE(refuses({"point 2 in weights is inf"}, {0, 1}, {.weights = infinite}));
+    EXPECT_TRUE(refuses({"other_weights", "without another set"}, {0, 1}, {.other_weights = three}));
+}
+
+TEST_F(PairRefusals, OfWhereTheyRun) {
+    EXPECT_TRUE(
+        refuses({"brute", "use one of: auto, tree"}, {0, 1}, {.engine = Engine::brute_force}, ErrorKind::unsupported));
+    EXPECT_TRUE(
+        refuses({"pair counts are found on the CPU only"}, {0, 1}, {.execution = on_no_gpu}, ErrorKind::unsupported));
+    run_ranks(2, [&](Communicator& rank) {
+        EXPECT_TRUE(refuses({"pair counts are not found over ranks"}, {0, 1}, {.execution = over(rank)},
+                            ErrorKind::unsupported));
+    });
+}
+
+} // namespace
+} // namespace kith::test
