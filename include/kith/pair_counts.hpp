@@ -35,7 +35,8 @@ inline constexpr std::array<std::string_view, 3> pair_binning_names{"r", "rp_pi"
 struct PairCountOptions {
     Box box = {}; ///< of the points; a tree has its own
     PairBinning binning = PairBinning::separation;
-    /// Edges of pi, in the units of the points, or of mu, from 0 to 1; as the edges of r. Empty for r.
+    /// Edges of pi, in the units of the points, or of mu, from 0 to 1; as the edges of r. Empty for r. Errors name them
+    /// pi_edges or mu_edges.
     std::span<const double> second_edges = {};
     int line_of_sight = -1; ///< its axis; -1 is the last one
     /// One weight per point, finite and 0 or more; none: points are counted only. Views of the caller's memory.

@@ -12,6 +12,7 @@ void bind_call(nb::module_& module);        ///< the arguments that calls share
 void bind_search(nb::module_& module);      ///< trees and nearest neighbors
 void bind_radius(nb::module_& module);      ///< neighbors within a radius
 void bind_sums(nb::module_& module);        ///< sums over neighbors
+void bind_pairs(nb::module_& module);       ///< pairs by distance
 void bind_groups(nb::module_& module);      ///< groups and their catalog
 void bind_group_order(nb::module_& module); ///< arrays in the order of groups
 void bind_halos(nb::module_& module);       ///< bound halos of groups

@@ -67,6 +67,7 @@ NB_MODULE(_core, module) {
     bind_groups(module);
     bind_group_order(module);
     bind_halos(module);
+    bind_pairs(module);
     bind_dbscan(module);
     bind_hierarchy(module);
     bind_kdtree(module);

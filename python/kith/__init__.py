@@ -21,6 +21,7 @@ from kith import _core
 from kith._blocks import KnnBlock, knn_blocks
 from kith._catalog import Catalog
 from kith._core import Box
+from kith._correlation import Correlation, correlation
 from kith._dbscan import dbscan
 from kith._device_catalog import DeviceCatalog
 from kith._devices import has_cuda, release_memory
@@ -32,6 +33,7 @@ from kith._halos import halos
 from kith._hierarchy import FofLadder, Hierarchy, fof_ladder, hierarchy
 from kith._kdtree import KdTreeOrder, kdtree_order
 from kith._knn import KnnResult, knn
+from kith._pairs import PairCounts, pair_counts
 from kith._radius import RadiusResult, radius_count, radius_search
 from kith._snapshot import Snapshot
 from kith._spanning_tree import SpanningTree, mst
@@ -41,12 +43,13 @@ from kith._z_order import gather, z_order
 
 Canceled: type[RuntimeError] = getattr(_core, "Canceled")
 __version__ = _core.version
-__all__ = ["Box", "Canceled", "Catalog", "CatalogPart", "DeviceCatalog", "FieldSums", "FofLadder", "GroupOrder",
-           "Halos", "HalosPart", "Hierarchy", "KdTreeOrder", "KnnBlock", "KnnResult", "NeighborSums", "RadiusResult",
-           "Snapshot", "SpanningTree", "Tree", "b_of_overdensity", "dbscan", "density", "fof", "fof_ladder", "gather",
-           "group_order", "halos", "has_cuda", "hierarchy", "kdtree_order", "knn", "knn_blocks", "mst", "radius_count",
-           "radius_search", "read", "read_catalog", "read_header", "read_tipsy_array", "release_memory",
-           "sum_neighbors", "write_catalog", "write_tipsy", "z_order"]
+__all__ = ["Box", "Canceled", "Catalog", "CatalogPart", "Correlation", "DeviceCatalog", "FieldSums", "FofLadder",
+           "GroupOrder", "Halos", "HalosPart", "Hierarchy", "KdTreeOrder", "KnnBlock", "KnnResult", "NeighborSums",
+           "PairCounts", "RadiusResult", "Snapshot", "SpanningTree", "Tree", "b_of_overdensity", "correlation",
+           "dbscan", "density", "fof", "fof_ladder", "gather", "group_order", "halos", "has_cuda", "hierarchy",
+           "kdtree_order", "knn", "knn_blocks", "mst", "pair_counts", "radius_count", "radius_search", "read",
+           "read_catalog", "read_header", "read_tipsy_array", "release_memory", "sum_neighbors", "write_catalog",
+           "write_tipsy", "z_order"]
 
 _ON_DEMAND = ("datasets", "jax", "mass_function", "mpi", "plot", "sklearn", "spatial")
 _MEANT = {"radius": "radius_search and radius_count", "KDTree": "Tree, and kith.spatial.KDTree with SciPy's methods",

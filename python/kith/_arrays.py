@@ -29,13 +29,13 @@ _TABLES = ("pandas", "pyarrow")
 LIBRARIES = ("torch", "cupy", "jax", "jaxlib")  # whose arrays are taken and given as they are
 
 
-def as_queries(array, real_type):
+def as_queries(array, real_type, what="queries"):
     """Points to search around, as numbers of the type of the points: wider ones are rounded to it."""
     if type(array) is numpy.ndarray and array.dtype == real_type and array.ndim == 2:
         return _readable(array)
-    array = as_real(array, "queries", like=real_type)
+    array = as_real(array, what, like=real_type)
     if array.ndim == 1 and array.shape[0] > 0:
-        raise ValueError("queries has 1 axis; it must be m x d, a row for each point: a single point is [point]")
+        raise ValueError(f"{what} has 1 axis; it must be m x d, a row for each point: a single point is [point]")
     if is_float64(array) == (numpy.dtype(real_type) == numpy.float64):
         return array
     if library_of(array) == "torch":
@@ -46,7 +46,7 @@ def as_queries(array, real_type):
     if isinstance(array, numpy.ndarray):
         lost = numpy.isinf(converted) & numpy.isfinite(array)
         if lost.any():
-            raise ValueError(f"queries holds {array[lost][0]}, which {numpy.dtype(real_type)}, the type of the points, cannot "
+            raise ValueError(f"{what} holds {array[lost][0]}, which {numpy.dtype(real_type)}, the type of the points, cannot "
                              "hold; give the points as float64")
     return converted
 

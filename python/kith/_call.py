@@ -87,9 +87,18 @@ def normalize_arguments(points, box=None, **lengths):
     return (Source(array, own_box, unit, array, tuple(array.shape), real_type, name), *lengths)
 
 
-def as_queries(queries, source):
+def as_queries(queries, source, what="queries"):
     """None, or points to search around of the type of the source."""
-    return None if queries is None else _arrays.as_queries(queries, source.real_type)
+    return None if queries is None else _arrays.as_queries(queries, source.real_type, what)
+
+
+def as_other_set(points, source, what):
+    """None, or a second set of points, or of a snapshot's, of the type and dimension of the source."""
+    other = as_queries(positions_of(*_units.in_unit(source.unit, **{what: points}), source.length_name), source, what)
+    if other is not None and len(source.shape) == 2 and tuple(other.shape)[1:] != source.shape[1:]:
+        raise ValueError(f"{what} is of shape {tuple(other.shape)}; it must have a row of {source.shape[1]} coordinates for "
+                         "each point, as the points have")
+    return other
 
 
 def is_snapshot(points):

@@ -20,7 +20,7 @@ _PHASE_SPACE = ("psi", "psi_sigma", "velocities", "masses")
 _PHASE_SPACE_BY = {"fof": "kith.fof(points, linking_length, psi=..., velocities=...)",
                    "fof_ladder": "kith.hierarchy(points, linking_length=..., psi=..., velocities=...).ladder(linking_lengths)"}
 _OF_TREE = {"query_ball_point": "radius_search(r, queries)", "query_ball_tree": "radius_search(r, queries)",
-            "query_pairs": "radius_search(r, exclude_self=True)", "count_neighbors": "radius_count(r, queries)",
+            "query_pairs": "radius_search(r, exclude_self=True)", "count_neighbors": "kith.pair_counts(tree, other, edges=...)",
             "sparse_distance_matrix": "radius_search(r, queries)", "n": "len(tree)", "m": "dimension",
             "data": "points"}
 

@@ -8,7 +8,7 @@ What is the same: shapes and types, float64 distances and integer indices, n as 
 of `query` that is exclusive and radii that are inclusive, any shape of queries, k as a number or a list. What differs:
 equal distances are ordered by index, and lists of neighbors within a radius by index, where SciPy has no order;
 distances can differ from SciPy's in the last bit, so that a point there may be within a radius for one and not for the
-other. Only the Euclidean distance (p=2) is there, points of 1 to 8 dimensions, and counts of pairs without weights.
+other. Only the Euclidean distance (p=2) is there, points of 1 to 8 dimensions, and weights of pairs that are 0 or more.
 Methods without `workers` use all cores.
 """
 
@@ -17,6 +17,7 @@ import math
 import numpy
 
 from kith import _arrays, _core, _units
+from kith._pairs import as_weights
 
 __all__ = ["KDTree", "cKDTree"]
 
@@ -179,14 +180,13 @@ class cKDTree:
     def count_neighbors(self, other, r, p=2.0, weights=None, cumulative=True):
         """The number of pairs of a point of this tree and one of `other` that are within `r`.
 
-        An array of radii gives an array of numbers. Each radius is a search of its own, which counts pairs and does not
-        list them. With `cumulative=False` the numbers are those of the pairs that are farther apart than the radius
-        before; radii must not decrease then, and not be negative. Weights are not supported.
+        An array of radii gives an array of numbers, which one walk counts. With `cumulative=False` the numbers are those
+        of the pairs that are farther apart than the radius before; radii must not decrease then, and not be negative.
+        `weights` are those of this tree and of `other`, as a pair of arrays or None, or one array for both, 0 or more;
+        then there are sums of their products, float64, of weights as `kith.pair_counts` rounds them.
         """
         _require_euclidean(p, 0)
         self._require_alike(other)
-        if weights is not None:
-            raise NotImplementedError("weights are given, but kith counts pairs without weights")
         cumulative = _arrays.flag(cumulative, "cumulative")
         radii = _radii(r, "r")
         if radii.ndim > 1:
@@ -194,13 +194,18 @@ class cKDTree:
         if not cumulative and (numpy.diff(numpy.atleast_1d(_doubles(r, "r")), prepend=0) < 0).any():
             raise ValueError("r must be non-decreasing for non-cumulative counting, and not negative")
         different, places = numpy.unique(radii, return_inverse=True)
-        queries = None if other is self else other._embedded(other.data)
-        numbers = numpy.array([_core.count_within(_call(self._tree), queries, radius, False).sum()
-                               for radius in different.tolist()], dtype=numpy.intp)
-        numbers = numbers[places.reshape(radii.shape)]
+        is_tuple = isinstance(weights, tuple) and len(weights) == 2
+        of_both = [as_weights(each, "weights") for each in (weights if is_tuple else (weights, weights))]
+        is_weighted = any(each is not None for each in of_both)
+        within = other is self and not is_weighted  # then each pair is met once
+        edges = numpy.concatenate(([0.0], different)) if len(different) else numpy.zeros(2)
+        found = _core.count_pairs(_call(self._tree), None if within else other._embedded(other.data), edges, "r",
+                                  numpy.empty(0), -1, *of_both)
+        numbers = (found[1] if is_weighted else found[0].astype(numpy.intp)).cumsum()
+        numbers = (2 * numbers + self.n if within else numbers)[places.reshape(radii.shape)]
         if radii.ndim == 0:
-            return int(numbers)
-        return numbers if cumulative else numpy.diff(numbers, prepend=numpy.intp(0))
+            return numbers[()].item()
+        return numbers if cumulative else numpy.diff(numbers, prepend=numbers.dtype.type(0))
 
     def sparse_distance_matrix(self, other, max_distance, p=2.0, output_type="dok_matrix"):
         """The distances of the pairs of a point of this tree and one of `other` that are within `max_distance`.

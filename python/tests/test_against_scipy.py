@@ -371,8 +371,8 @@ def test_what_kith_has_not_is_said():
                           lambda: tree.sparse_distance_matrix(tree, 1, p=1)):
         with pytest.raises(NotImplementedError, match="p = 2"):
             radius_search()
-    with pytest.raises(NotImplementedError, match="without weights"):
-        tree.count_neighbors(tree, 1, weights=[1.0])
+    with pytest.raises(ValueError, match="weights is -1"):
+        tree.count_neighbors(tree, 1, weights=[-1.0])
     with pytest.raises(TypeError, match="scipy.*must be a kith.spatial.cKDTree"):
         tree.query_ball_tree(scipy_spatial.cKDTree([[0.0, 1.0]]), 1)
     with pytest.raises(ValueError, match="r is nan"):

@@ -75,6 +75,8 @@ DENSITY = {"eps": [*NUMBERS, None, -1.0, numpy.inf], "min_samples": [*WHOLE, 0],
 PARTICLES = {"velocities": ["a", 5, STRANGE, POINTS[:5], POINTS[:, 0]], "masses": ["a", 5, STRANGE, POINTS, POINTS[:5, 0]],
              "types": ["a", 5, STRANGE, POINTS[:, 0], POINTS[:5].astype(int)]}
 LINKED = {"secondary_types": [5, "a", STRANGE, ["a"], [9], [0]], "mean_separation": [None, 5, "a", "cosmology", STRANGE]}
+EDGES = [None, "a", 5, {}, STRANGE, [0.1], [1.0, 0.5], [-1.0, 1.0], [0.0, numpy.nan], [[0.0, 1.0]], ["a", "b"]]
+WEIGHTS = ["a", 5, {}, STRANGE, [1.0], -POINTS[:, 0], POINTS]
 BALL = {"p": [1, "a", STRANGE], "eps": [*NUMBERS, -1]}
 WORKERS = ["a", 2.5, [], STRANGE, 0]
 RADII_OF_SCIPY = ["a", {}, STRANGE, ["a"], numpy.nan]
@@ -136,6 +138,14 @@ FUNCTIONS = {
         "points": [*ARRAYS, None, [1.0, 2.0]], "box": BOXES, "comm": COMMUNICATORS, "device": DEVICES, **RADIUS}),
     "Tree.radius_search": (TREE.radius_search, {"r": 0.1}, {**RADIUS, **ROWS}),
     "Tree.radius_count": (TREE.radius_count, {"r": 0.1}, RADIUS),
+    "pair_counts": (kith.pair_counts, {"points": POINTS, "edges": [0, 0.1]}, {
+        "points": [*ARRAYS, None, [1.0, 2.0]], "other": SEARCH["queries"], "box": BOXES, "comm": COMMUNICATORS,
+        "edges": EDGES, "pi_edges": EDGES[1:], "mu_edges": [*EDGES[1:], [0, 1.5]], "line_of_sight": [0, 2.5, "a", -1, 3, STRANGE],
+        "weights": WEIGHTS, "other_weights": WEIGHTS, "engine": ENGINES, "device": DEVICES, **ALONE}),
+    "correlation": (kith.correlation, {"points": POINTS, "edges": [0, 0.1], "box": 1.0}, {
+        "points": [*ARRAYS, None, [1.0, 2.0], TREE], "randoms": [*ARRAYS, [1.0, 2.0, 3.0], [[1.0, 2.0]]],
+        "box": [None, *BOXES, [1.0, 0.0, 1.0]], "edges": [*EDGES, [0, 0.6]], "pi_edges": [*EDGES[1:], [0, 0.6]],
+        "mu_edges": EDGES[1:], "line_of_sight": [0, 2.5], "weights": WEIGHTS, "random_weights": WEIGHTS, **ALONE}),
     "mst": (kith.mst, IN_PHASE_SPACE, {"points": [*ARRAYS, None, [1.0, 2.0]], "box": BOXES, "comm": COMMUNICATORS, **PHASE_SPACE,
                                      "engine": ENGINES, "device": DEVICES, **ALONE}),
     "Tree.mst": (TREE.mst, {}, {"engine": ENGINES, "threads": CALL["threads"], "progress": CALL["progress"]}),

@@ -12,6 +12,7 @@
 #include "points/frame.hpp"
 #include "support/dimension.hpp"
 #include "support/message.hpp"
+#include "support/number_types.hpp"
 #include "support/one_process.hpp"
 
 #include <cmath>
@@ -213,7 +214,12 @@ void check(const PairCall& call, Where where) {
     check_bins(call.edges, options, call.points.dimension());
     check_points(call.points, options.box, options.execution, where);
     if (call.other != nullptr) {
-        check_queries(*call.other, call.points, options.execution, where);
+        check_view_for(*call.other, "the other points", where);
+        if (call.other->dimension() != call.points.dimension() || call.other->dtype() != call.points.dtype()) {
+            throw error(ErrorKind::invalid_argument, "the other points are ", detail::name_of(call.other->dtype()),
+                        " of ", call.other->dimension(), " dimensions, the points ",
+                        detail::name_of(call.points.dtype()), " of ", call.points.dimension(), "; both must agree");
+        }
     } else if (options.other_weights) {
         throw Error(ErrorKind::invalid_argument,
                     "other_weights are given without another set; the weights of both points "

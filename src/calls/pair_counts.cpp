@@ -38,7 +38,7 @@ void count(Context& context, const PairCall& call, PairCounts& result) {
         const auto largest = [&] { return points.largest(context); };
         require_resolved_edges(call.edges, "edges", frame, largest);
         if (options.binning == PairBinning::rp_pi) {
-            require_resolved_edges(options.second_edges, "second_edges", frame, largest);
+            require_resolved_edges(options.second_edges, "pi_edges", frame, largest);
         }
     }
     PairJob<T> job;

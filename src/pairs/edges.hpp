@@ -54,7 +54,8 @@ inline void check_bins(std::span<const double> edges, const PairCountOptions& op
         }
         return;
     }
-    check_edges(options.second_edges, "second_edges", options.binning == PairBinning::s_mu ? 1 : infinity);
+    options.binning == PairBinning::rp_pi ? check_edges(options.second_edges, "pi_edges", infinity)
+                                          : check_edges(options.second_edges, "mu_edges", 1);
     if (options.line_of_sight < -1 || options.line_of_sight >= dimension) {
         throw error(ErrorKind::invalid_argument, of_value(options.line_of_sight), "line_of_sight is ",
                     options.line_of_sight, "; it must be an axis, 0 to ", dimension - 1, ", or -1 for the last one");

@@ -40,10 +40,10 @@ TEST_F(PairRefusals, OfSecondEdges) {
     const Edges mu{0, 1.5};
     const Edges pi{0, 1e-40, 1};
     EXPECT_TRUE(refuses({"second_edges", "binned by r"}, {0, 1}, {.second_edges = mu}));
-    EXPECT_TRUE(refuses({"second_edges holds 0 numbers"}, {0, 1}, {.binning = PairBinning::rp_pi}));
+    EXPECT_TRUE(refuses({"pi_edges holds 0 numbers"}, {0, 1}, {.binning = PairBinning::rp_pi}));
     EXPECT_TRUE(
-        refuses({"second_edges[1] is 1.5", "1 at most"}, {0, 1}, {.binning = PairBinning::s_mu, .second_edges = mu}));
-    EXPECT_TRUE(refuses({"second_edges[1] is 1e-40"}, {0, 1}, {.binning = PairBinning::rp_pi, .second_edges = pi}));
+        refuses({"mu_edges[1] is 1.5", "1 at most"}, {0, 1}, {.binning = PairBinning::s_mu, .second_edges = mu}));
+    EXPECT_TRUE(refuses({"pi_edges[1] is 1e-40"}, {0, 1}, {.binning = PairBinning::rp_pi, .second_edges = pi}));
     EXPECT_TRUE(refuses({"line_of_sight is 3", "0 to 2"}, {0, 1},
                         {.binning = PairBinning::rp_pi, .second_edges = mu, .line_of_sight = 3}));
     EXPECT_TRUE(refuses({"line_of_sight", "leave it out"}, {0, 1}, {.line_of_sight = 0}));
@@ -58,6 +58,18 @@ TEST_F(PairRefusals, OfWeights) {
     EXPECT_TRUE(refuses({"point 1 in weights is -2"}, {0, 1}, {.weights = negative}));
     EXPECT_TRUE(refuses({"point 2 in weights is inf"}, {0, 1}, {.weights = infinite}));
     EXPECT_TRUE(refuses({"other_weights", "without another set"}, {0, 1}, {.other_weights = three}));
+}
+
+TEST_F(PairRefusals, OfAnotherSet) {
+    const std::vector<float> points{0, 0, 0};
+    const std::vector<double> doubles{0, 0, 0};
+    const std::vector<float> far{1e30F, 0, 0};
+    const Edges edges{0, 1};
+    EXPECT_TRUE(is_refused(ErrorKind::invalid_argument, {"the other points are float64 of 3 dimensions", "float32"},
+                           [&] { (void)pair_counts(PointsView(points, 3), PointsView(doubles, 3), edges); }));
+    EXPECT_TRUE(is_refused(ErrorKind::invalid_points, {"far"}, [&] {
+        (void)pair_counts(PointsView(std::vector<float>{1, 0, 0}, 3), PointsView(far, 3), edges);
+    }));
 }
 
 TEST_F(PairRefusals, OfWhereTheyRun) {
