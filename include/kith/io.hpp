@@ -12,6 +12,7 @@
 #include <kith/communicator.hpp>
 #include <kith/hierarchy.hpp>
 #include <kith/knn.hpp>
+#include <kith/pair_counts.hpp>
 #include <kith/points.hpp>
 #include <kith/progress.hpp>
 #include <kith/radius.hpp>
@@ -198,7 +199,8 @@ struct ResultArray {
     std::string description; ///< empty where the file has none
 };
 
-/// What kith knn, radius, density, mst, dbscan and hierarchy write as .npz or HDF5, the tables of kith fof, and labels.
+/// What kith knn, radius, density, pairs, mst, dbscan and hierarchy write as .npz or HDF5, the tables of kith fof, and
+/// labels.
 struct ResultFile {
     std::string format; ///< "npz", "HDF5", "CSV", "ECSV"
     std::string kind;   ///< "neighbors within a radius", "a table of groups", ...
@@ -282,6 +284,11 @@ void stream_radius_counts_hdf5(const std::filesystem::path& path, const NumberSo
 void write_spanning_tree_npz(const std::filesystem::path& path, const SpanningTree& tree, const Provenance& provenance);
 void write_spanning_tree_hdf5(const std::filesystem::path& path, const SpanningTree& tree,
                               const Provenance& provenance);
+
+/// Pair counts likewise: `edges`, `counts` (bins, or bins x second bins), `weighted` if there are weights, and
+/// `second_edges` of pi or mu if there are any.
+void write_pair_counts_npz(const std::filesystem::path& path, const PairCounts& pairs, const Provenance& provenance);
+void write_pair_counts_hdf5(const std::filesystem::path& path, const PairCounts& pairs, const Provenance& provenance);
 
 /// Writes labels, one number a line, or as HDF5 datasets `labels` (int32) and `is_core` (uint8) with the provenance as
 /// attributes of the root; write_npy() writes them as an array.

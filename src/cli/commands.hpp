@@ -22,6 +22,7 @@ struct Command {
 [[nodiscard]] Command halos_command(const Parser& program);
 [[nodiscard]] Command dbscan_command(const Parser& program);
 [[nodiscard]] Command mst_command(const Parser& program);
+[[nodiscard]] Command pairs_command(const Parser& program);
 [[nodiscard]] Command hierarchy_command(const Parser& program);
 [[nodiscard]] Command bench_command(const Parser& program);
 [[nodiscard]] Command plan_command(const Parser& program);

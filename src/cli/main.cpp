@@ -96,7 +96,7 @@ int run(int argument_count, char** arguments, RankTeam* ranks) {
         kith::cli::info_command(parser),      kith::cli::fof_command(parser),    kith::cli::halos_command(parser),
         kith::cli::knn_command(parser),       kith::cli::radius_command(parser), kith::cli::dbscan_command(parser),
         kith::cli::hierarchy_command(parser), kith::cli::mst_command(parser),    kith::cli::density_command(parser),
-        kith::cli::bench_command(parser),     kith::cli::plan_command(parser)};
+        kith::cli::pairs_command(parser),     kith::cli::bench_command(parser),  kith::cli::plan_command(parser)};
     try {
         parse(program, arguments_of(argument_count, arguments), ranks);
     } catch (const CLI::Success& help_or_version) {

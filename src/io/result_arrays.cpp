@@ -88,7 +88,38 @@ StreamedArrays arrays_of(const SpanningTree& tree) {
                    is_wide ? std::as_bytes(tree.heights<double>()) : std::as_bytes(tree.heights<float>())})};
 }
 
+StreamedArrays arrays_of(const PairCounts& pairs) {
+    const std::int64_t bins = std::ssize(pairs.edges) - 1;
+    const bool has_second = !pairs.second_edges.empty();
+    const std::int64_t columns = has_second ? std::ssize(pairs.second_edges) - 1 : 0;
+    StreamedArrays arrays{
+        {{"edges", 'f', 8, std::ssize(pairs.edges), 0,
+          "edges of the bins, in the units of the points: of the distance, or with bins of pi of that "
+          "across the line of sight"},
+         {"counts", 'i', 8, bins, columns, "pairs in each bin; bins of pi or mu along a row"}},
+        {}};
+    std::vector<std::span<const std::byte>> parts{std::as_bytes(std::span(pairs.edges)),
+                                                  std::as_bytes(std::span(pairs.counts))};
+    if (!pairs.weighted.empty()) {
+        arrays.arrays.push_back({"weighted", 'f', 8, bins, columns, "sums of the products of weights of these pairs"});
+        parts.push_back(std::as_bytes(std::span(pairs.weighted)));
+    }
+    if (has_second) {
+        arrays.arrays.push_back({"second_edges", 'f', 8, columns + 1, 0, "edges of the bins of pi or mu"});
+        parts.push_back(std::as_bytes(std::span(pairs.second_edges)));
+    }
+    arrays.next = blocks_of(parts);
+    return arrays;
+}
+
 } // namespace
+
+void write_pair_counts_npz(const std::filesystem::path& path, const PairCounts& pairs, const Provenance& provenance) {
+    write_arrays_npz(path, arrays_of(pairs), provenance);
+}
+void write_pair_counts_hdf5(const std::filesystem::path& path, const PairCounts& pairs, const Provenance& provenance) {
+    write_arrays_hdf5(path, arrays_of(pairs), provenance);
+}
 
 void stream_neighbors_npz(const std::filesystem::path& path, const NeighborSource& neighbors,
                           const Provenance& provenance) {

@@ -29,14 +29,15 @@ struct Kind {
 
 constexpr string_view levels = "groups at several linking lengths";
 
-const std::array<Kind, 7>& kinds() {
-    static const std::array<Kind, 7> all = {{{levels, {"linking_lengths", "parents"}},
-                                             {"a minimum spanning tree", {"edges", "heights"}},
-                                             {"neighbors within a radius", {"offsets", "indices"}},
-                                             {"nearest neighbors", {"indices"}},
-                                             {"numbers of neighbors within a radius", {"counts"}},
-                                             {"densities", {"density"}},
-                                             {"clusters of DBSCAN", {"labels", "is_core"}}}};
+const std::vector<Kind>& kinds() {
+    static const std::vector<Kind> all = {{levels, {"linking_lengths", "parents"}},
+                                          {"a minimum spanning tree", {"edges", "heights"}},
+                                          {"pair counts", {"edges", "counts"}},
+                                          {"neighbors within a radius", {"offsets", "indices"}},
+                                          {"nearest neighbors", {"indices"}},
+                                          {"numbers of neighbors within a radius", {"counts"}},
+                                          {"densities", {"density"}},
+                                          {"clusters of DBSCAN", {"labels", "is_core"}}};
     return all;
 }
 

@@ -1,0 +1,184 @@
+// kith pairs: how many pairs of points lie in each bin of distance, into a file.
+#include "cli/commands.hpp"
+#include "cli/search_command.hpp"
+#include "cli/snapshot_run.hpp"
+#include "cli/split_text.hpp"
+#include "cli/usage_error.hpp"
+
+#include <kith/io.hpp>
+#include <kith/pair_counts.hpp>
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <memory>
+#include <numeric>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace kith::cli {
+
+namespace {
+
+struct Arguments : SearchArguments {
+    std::vector<double> edges;
+    std::vector<double> pi_edges;
+    std::vector<double> mu_edges;
+    std::string edges_text; ///< as given, for the provenance
+    int line_of_sight = -1;
+};
+
+/// "A:B:N", or "A:B:Nlog" for edges in equal ratios.
+std::vector<double> parse_range(std::string_view option, std::string_view text) {
+    const std::vector<std::string_view> parts = split_at(text, ':');
+    const bool is_log = parts.size() == 3 && parts[2].ends_with("log");
+    constexpr int most = 100'000;
+    int bins = 0;
+    if (parts.size() != 3 || !parse_all(parts[2].substr(0, parts[2].size() - (is_log ? 3 : 0)), bins) || bins < 1 ||
+        bins > most) {
+        throw UsageError(fmt::format("{} is '{}'; give FIRST:LAST:BINS (1 to {}), FIRST:LAST:BINSlog, or edges with "
+                                     "commas between them",
+                                     option, text, most));
+    }
+    const double first = parse_length(option, parts[0]);
+    const double last = parse_length(option, parts[1]);
+    if (!(last > first) || (is_log && first == 0)) {
+        throw UsageError(fmt::format("{} is '{}'; the last edge must be above the first{}", option, text,
+                                     is_log ? ", and the first above 0" : ""));
+    }
+    std::vector<double> edges;
+    for (int k = 0; k <= bins; ++k) {
+        const double fraction = static_cast<double>(k) / bins;
+        edges.push_back(is_log ? first * std::pow(last / first, fraction) : first + (last - first) * fraction);
+    }
+    edges.back() = last;
+    return edges;
+}
+
+std::vector<double> parse_edges(std::string_view option, std::string_view text) {
+    return text.find(':') != std::string_view::npos ? parse_range(option, text) : parse_lengths(option, text);
+}
+
+int parse_axis(const std::string& text) {
+    constexpr std::string_view letters = "xyz";
+    int axis = 0;
+    if (text.size() == 1 && letters.find(text.front()) != std::string_view::npos) {
+        return static_cast<int>(letters.find(text.front()));
+    }
+    if (!parse_all(text, axis) || axis < 0) {
+        throw UsageError(
+            fmt::format("--line-of-sight is '{}'; it must be x, y, z, or the number of an axis, from 0", text));
+    }
+    return axis;
+}
+
+PairCountOptions options_of(const Arguments& arguments) {
+    PairCountOptions options{.line_of_sight = arguments.line_of_sight, .engine = arguments.engine};
+    if (!arguments.pi_edges.empty()) {
+        options.binning = PairBinning::rp_pi;
+        options.second_edges = arguments.pi_edges;
+    } else if (!arguments.mu_edges.empty()) {
+        options.binning = PairBinning::s_mu;
+        options.second_edges = arguments.mu_edges;
+    }
+    return options;
+}
+
+SearchOutcome search(const Arguments& arguments, const SearchTask& task) {
+    PairCountOptions options = options_of(arguments);
+    options.box = task.box;
+    options.execution = task.execution;
+    const auto found = std::make_shared<const PairCounts>(task.library([&] {
+        return task.queries ? pair_counts(task.points, *task.queries, arguments.edges, options)
+                            : pair_counts(task.points, arguments.edges, options);
+    }));
+    task.clock->add(found->stages);
+    const std::int64_t pairs = std::accumulate(found->counts.begin(), found->counts.end(), std::int64_t{0});
+    const std::string binning(pair_binning_names[static_cast<std::size_t>(options.binning)]);
+    SearchOutcome outcome;
+    outcome.facts["pairs"] = pairs;
+    outcome.facts["counts"] = found->counts;
+    outcome.facts["edges"] = found->edges;
+    if (!found->second_edges.empty()) {
+        outcome.facts[arguments.pi_edges.empty() ? "mu_edges" : "pi_edges"] = found->second_edges;
+        outcome.facts["line_of_sight"] = found->line_of_sight;
+        outcome.parameters["line_of_sight"] = fmt::format("{}", found->line_of_sight);
+    }
+    outcome.facts["engine"] = name_of(found->engine);
+    outcome.parameters["binning"] = binning;
+    if (task.queries) {
+        outcome.parameters["with"] = arguments.queries;
+    }
+    outcome.report = fmt::format("{} pairs{} in {} bins of {}", format_count(pairs),
+                                 task.queries ? " of the two sets" : "", found->counts.size(), binning);
+    outcome.write = [found](const std::filesystem::path& path, const io::Provenance& made_by) {
+        (path.extension() == ".npz" ? io::write_pair_counts_npz : io::write_pair_counts_hdf5)(path, *found, made_by);
+    };
+    return outcome;
+}
+
+void run(Arguments& arguments, const Invocation& invocation) {
+    find_snapshot(arguments, invocation,
+                  fmt::format(R"(kith pairs "$file" --edges {} -o "${{file%.*}}_pairs.npz")", arguments.edges_text));
+    if (!arguments.pi_edges.empty() && !arguments.mu_edges.empty()) {
+        throw UsageError("--pi and --mu are both given; pairs are binned by (rp, pi) or by (s, mu)");
+    }
+    if (arguments.line_of_sight != -1 && arguments.pi_edges.empty() && arguments.mu_edges.empty()) {
+        throw UsageError("--line-of-sight is given without --pi or --mu; leave it out");
+    }
+    run_search(arguments, invocation,
+               {.stages = {"read", "order", "tree", "count", "write"},
+                .parameters = {{"edges", arguments.edges_text}},
+                .memory_remedy = "choose fewer points, with --types or another file",
+                .run = [&](const SearchTask& task) { return search(arguments, task); },
+                .try_out =
+                    [&](const PointsView& none, const Execution& execution) {
+                        PairCountOptions options = options_of(arguments);
+                        options.execution = execution;
+                        (void)pair_counts(none, arguments.edges, options);
+                    }});
+}
+
+} // namespace
+
+Command pairs_command(const Parser& program) {
+    const auto arguments = std::make_shared<Arguments>();
+    const Parser command =
+        program.command("pairs", "Count the pairs of points in bins of distance (correlation functions)");
+    add_snapshot_argument(command, "POINTS", arguments->files, "Snapshot or array of the points");
+    command
+        .text("--edges", "EDGES",
+              "Edges of the distance, in the units of the points: FIRST:LAST:BINS, FIRST:LAST:BINSlog, or a list with "
+              "commas",
+              [arguments](const std::string& text) {
+                  arguments->edges = parse_edges("--edges", text);
+                  arguments->edges_text = text;
+              })
+        .required();
+    command.text("--pi", "EDGES", "Bins of (rp, pi): edges along the line of sight; --edges are then those across it",
+                 [arguments](const std::string& text) { arguments->pi_edges = parse_edges("--pi", text); });
+    command.text("--mu", "EDGES",
+                 "Bins of (s, mu): edges, from 0 to 1, of the cosine of the angle to the line of sight",
+                 [arguments](const std::string& text) { arguments->mu_edges = parse_edges("--mu", text); });
+    command.text("--line-of-sight", "AXIS", "Its axis: x, y, z or a number from 0 (default: the last one)",
+                 [arguments](const std::string& text) { arguments->line_of_sight = parse_axis(text); });
+    command.file("-o,--output",
+                 "File to write, .npz or .hdf5: 'edges', 'second_edges' of pi or mu, and 'counts'; without it only the "
+                 "summary is printed",
+                 arguments->output);
+    command.file("--with", "Count the pairs of a point and one of this file instead", arguments->queries, "FILE");
+    add_point_options(command, arguments, "auto|tree");
+    add_execution_options(command, arguments->common);
+    add_footer(
+        command,
+        "A pair is in a bin if its distance is above the lower edge and not above the upper one; one at 0 is in\n"
+        "the first bin if that starts at 0. Each pair of a set counts once. Distances are to the nearest image.",
+        "  kith pairs snapshot.hdf5 --edges 0.1:10:15log -o pairs.npz\n"
+        "  kith pairs galaxies.npy --edges 0.1:20:12log --pi 0:40:40 --box 500 -o rp_pi.npz\n"
+        "  kith pairs galaxies.npy --with randoms.npy --edges 0:100:20 --json");
+    return {command, [arguments](const Invocation& invocation) { run(*arguments, invocation); }};
+}
+
+} // namespace kith::cli

@@ -1,0 +1,57 @@
+// kith pairs from a file to counts of pairs.
+#include "cli/program.hpp"
+
+#include <nlohmann/json.hpp>
+
+namespace {
+
+using kith::test::npy_values;
+using kith::test::Outcome;
+using Json = nlohmann::json;
+
+class Pairs : public kith::test::ProgramTest {
+protected:
+    /// On a line: 0, 1, 3, 7. Distances: 1, 3, 7; 2, 6; 4.
+    void write_line() const { write_npy("in.npy", std::vector<float>{0, 0, 1, 0, 3, 0, 7, 0}, 2); }
+};
+
+TEST_F(Pairs, CountsThemAndWritesThem) {
+    write_line();
+    const Outcome outcome = kith("pairs in.npy --edges 0:8:4 -o out.npz --json");
+    ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+    EXPECT_EQ(npy_values<double>(read("out.npz"), "<f8", 0), (std::vector<double>{0, 2, 4, 6, 8}));
+    EXPECT_EQ(npy_values<std::int64_t>(read("out.npz"), "<i8", 1), (std::vector<std::int64_t>{2, 2, 1, 1}));
+    const Json json = Json::parse(outcome.out);
+    EXPECT_EQ(json["n"], 4);
+    EXPECT_EQ(json["pairs"], 6);
+    EXPECT_EQ(json["counts"], (std::vector<int>{2, 2, 1, 1}));
+    EXPECT_EQ(json["engine"], "tree");
+    EXPECT_NE(kith("info out.npz").out.find("pair counts"), std::string::npos);
+}
+
+TEST_F(Pairs, InABoxAlongALineOfSightAndWithAnotherSet) {
+    write_line();
+    write_npy("others.npy", std::vector<float>{0.5F, 0, 0.5F, 3}, 2);
+    const Json boxed = Json::parse(kith("pairs in.npy --edges 1,2,4,8 --box 8,0 --json").out);
+    EXPECT_EQ(boxed["counts"], (std::vector<int>{2, 2, 0})); // 1 1 3 2 2 4: those at 1 are below the first bin
+    const Json with = Json::parse(kith("pairs in.npy --with others.npy --edges 0,1,8 --pi 0,1,4 --json").out);
+    EXPECT_EQ(with["counts"], (std::vector<int>{2, 2, 2, 2}));
+    EXPECT_EQ(with["line_of_sight"], 1);
+    const Json mu = Json::parse(kith("pairs in.npy --edges 0.1:10:1log --mu 0:1:2 --line-of-sight x --json").out);
+    EXPECT_EQ(mu["counts"], (std::vector<int>{0, 6}));
+}
+
+TEST_F(Pairs, WrongUsageIsRefused) {
+    write_line();
+    for (const auto& [options, text] :
+         {std::pair("--edges 0:1", "FIRST:LAST:BINS"), std::pair("--edges 0:10:5log", "the first above 0"),
+          std::pair("--edges 2,1", "must not descend"), std::pair("--edges 0,1 --pi 0,1 --mu 0,1", "both given"),
+          std::pair("--edges 0,1 --line-of-sight z", "leave it out"), std::pair("--edges 0,1 --mu 0,2", "1 at most"),
+          std::pair("--edges 0,1 --engine brute", "give one of: auto, tree")}) {
+        const Outcome outcome = kith(std::string("pairs in.npy ") + options);
+        EXPECT_NE(outcome.exit_code, 0) << options;
+        EXPECT_NE(outcome.err.find(text), std::string::npos) << options << ": " << outcome.err;
+    }
+}
+
+} // namespace
