@@ -106,7 +106,7 @@ documentation:
 
 # Warnings are not errors under the sanitizers: what they add to the code makes GCC warn of what is not there.
 # make nightly adds the emulated GPU, the program, and two and six dimensions (asan-all).
-ASAN_MODULES := oracle points order tree neighbors groups mst kdtree clover halos distributed io
+ASAN_MODULES := oracle points order tree neighbors groups pairs mst kdtree clover halos distributed io
 ASAN_TEST = LSAN_OPTIONS="suppressions=$(CURDIR)/scripts/leak_sanitizer.supp" $(TEST) asan
 asan: dependencies
 	cmake --preset asan
@@ -123,7 +123,7 @@ space := $(empty) $(empty)
 # The core, with every instruction set, and the tests of what depends on these and on types, where clang is found. make
 # nightly compiles the program, too.
 CLANG = $(shell command -v clang++ || command -v clang++-14)
-CLANG_MODULES := headers order tree neighbors groups mst kdtree clover simd
+CLANG_MODULES := headers order tree neighbors groups pairs mst kdtree clover simd
 clang: dependencies
 	@if [ -n "$(CLANG)" ]; then $(MAKE) DEPENDENCIES=no clang-build; \
 	    else echo "make clang: clang++ is missing; ITS BUILD IS LEFT OUT" >&2; fi
@@ -135,7 +135,7 @@ clang-build:
 # The thread sanitizer's is the shared libraries', in three dimensions, and has the modules whose code runs on several
 # threads: threads meet in the same places in all dimensions and with all instruction sets. make nightly links the
 # program with the shared libraries.
-TSAN_MODULES := order tree neighbors groups mst kdtree clover halos distributed
+TSAN_MODULES := order tree neighbors groups pairs mst kdtree clover halos distributed
 tsan: dependencies
 	cmake --preset tsan
 	$(BUILD) tsan --target $(TSAN_MODULES:%=test_%)
