@@ -123,9 +123,9 @@ inline void check_engine(Engine wanted, Task task, Where where) {
     if (!answers(Engine::automatic, task, where)) {
         const bool are_many = task == Task::groups_in_phase_space || task == Task::neighbors_in_z_order ||
                               task == Task::neighbor_sums || task == Task::radius_sums || task == Task::pair_counts;
-        constexpr std::array<const char*, 4> remedies{"", " found on the CPU only; leave the GPU out, or run on the CPU",
-                                                      " not found asynchronously; use the call that waits",
-                                                      " not found over ranks; run the call on one process"};
+        constexpr std::array<const char*, 4> remedies{
+            "", " found on the CPU only; leave the GPU out, or run on the CPU",
+            " not found asynchronously; use the call that waits", " not found over ranks; run the call on one process"};
         throw error(ErrorKind::unsupported, name, are_many ? " are" : " is", remedies[static_cast<std::size_t>(where)]);
     }
     std::string others;
