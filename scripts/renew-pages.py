@@ -52,13 +52,13 @@ def engines():
     code = (ROOT / "src/calls/answers.hpp").read_text()
     tasks = re.search(r"enum class Task[^{]*\{([^}]*)\}", code).group(1).replace(",", " ").split()
     names = re.findall(r'"([^"]+)"', re.search(r"task_names\{([^}]*)\}", code).group(1))
-    found = re.findall(r"\{Task::(\w+), Engine::(\w+), \{(\w+), (\w+), (\w+), (\w+)\}\},", code)
+    found = re.findall(r"\{Task::(\w+), Engine::(\w+), \{(\w+), (\w+), (\w+), (\w+), (\w+)\}\},", code)
     if len(tasks) != len(names) or len(found) != code.count("{Task::"):
         sys.exit("renew-pages.py: the table of src/calls/answers.hpp is not a row a line, or has a task without a name")
-    lines = ["| | CPU | GPU | GPU, asynchronously | over ranks |", "|---|---|---|---|---|"]
+    lines = ["| | CPU | GPU | GPU, asynchronously | over ranks | over ranks, on GPUs |", "|---|---|---|---|---|---|"]
     for task, name in zip(tasks, names):
         cells = [", ".join(f"`{row[1]}`" for row in found if row[0] == task and row[column] == "true") or "no"
-                 for column in range(2, 6)]
+                 for column in range(2, 7)]
         lines.append(f"| {name} | " + " | ".join(cells) + " |")
     return "\n".join(lines) + "\n"
 

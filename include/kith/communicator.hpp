@@ -67,11 +67,12 @@ private:
     std::vector<RankMessage> started_; ///< by default
 };
 
-/// The communication of one rank with the others, excluding reductions.
+/// The communication of one rank with the others, excluding reductions, and with its GPU.
 struct Traffic {
     std::int64_t bytes_sent = 0;
     std::int64_t bytes_received = 0;
     std::int64_t messages_sent = 0;
+    std::int64_t bytes_from_device = 0; ///< that the rank's GPU sent to its host, if it worked on the points
 };
 
 /// Which part of the answer of all ranks a result is. Its items are rows, labels or groups, of which each rank has a

@@ -3,8 +3,8 @@
 // A call whose execution is kith::over(communicator) is collective: each rank makes it with its own points or queries,
 // possibly none; all other arguments except Execution must be the same on all ranks. These calls run over ranks: knn(),
 // knn_into(), knn_visit(), radius_search(), radius_count(), fof(), dbscan(), catalog() and halos(), with the engine
-// tree or automatic, on the CPU, and on points, not on a Tree, which belongs to one process. All others refuse it on
-// every rank.
+// tree or automatic, on points, not on a Tree, which belongs to one process; on the CPU, fof() also on a GPU of each
+// rank, with points in host memory. All others refuse it on every rank.
 //
 // Points stay on their rank; each rank gets the answers for its own points or queries, in their order. The global index
 // of a point is the number of points on lower ranks plus its row. The answers are bit-identical to those of one process
@@ -75,9 +75,9 @@ struct RankOptions {
     double imbalance = 0.01;
 };
 
-/// Runs a call over the ranks of a communicator, on each with `local`, which must be on the CPU: `kith::knn(points, 16,
-/// {.execution = kith::over(ranks)})`. Refers to the communicator, and to the ids and weights, for as long as it is
-/// used; for one call at a time, since calls over ranks are collective.
+/// Runs a call over the ranks of a communicator, on each with `local`, which may be on a GPU for fof() only:
+/// `kith::knn(points, 16, {.execution = kith::over(ranks)})`. Refers to the communicator, and to the ids and weights, for
+/// as long as it is used; for one call at a time, since calls over ranks are collective.
 [[nodiscard]] Execution over(Communicator& communicator, Execution local = cpu(), RankOptions rank_options = {});
 
 namespace detail {

@@ -52,58 +52,65 @@ inline constexpr std::array<std::string_view, 13> task_names{
     "a kept index",
 };
 
-/// Where a call runs: a stream is that of an asynchronous call on a GPU.
-enum class Where : std::uint8_t { cpu, gpu, stream, ranks };
+/// Where a call runs: a stream is that of an asynchronous call on a GPU; over ranks, this rank works on its CPU or on a
+/// GPU.
+enum class Where : std::uint8_t { cpu, gpu, stream, ranks, gpu_ranks };
+
+inline bool is_over_ranks(Where where) noexcept {
+    return where == Where::ranks || where == Where::gpu_ranks;
+}
 
 inline Where where_of(const Execution& execution) noexcept {
-    return execution.team != nullptr                  ? Where::ranks
-           : execution.device.kind == DeviceKind::cpu ? Where::cpu
-                                                      : Where::gpu;
+    const bool is_on_cpu = execution.device.kind == DeviceKind::cpu;
+    if (execution.team != nullptr) {
+        return is_on_cpu ? Where::ranks : Where::gpu_ranks;
+    }
+    return is_on_cpu ? Where::cpu : Where::gpu;
 }
 
 struct EngineRow {
     Task task;
     Engine engine;
-    std::array<bool, 4> supported; ///< on the CPU, on a GPU, on a stream, over ranks
+    std::array<bool, 5> supported; ///< by Where
 };
 
 inline constexpr EngineRow engine_table[] = {
-    {Task::neighbors, Engine::tree, {true, true, true, true}},
-    {Task::neighbors, Engine::brute_force, {true, true, true, false}},
-    {Task::neighbors, Engine::kdtree, {true, true, false, false}},
-    {Task::neighbors, Engine::clover, {true, true, false, false}},
-    {Task::neighbors_in_z_order, Engine::tree, {true, true, true, false}},
-    {Task::neighbor_visits, Engine::tree, {true, true, false, true}},
-    {Task::neighbor_visits, Engine::brute_force, {true, true, false, false}}, // on a GPU, the tree's blocks
-    {Task::neighbor_visits, Engine::kdtree, {true, false, false, false}},
-    {Task::neighbor_visits, Engine::clover, {true, false, false, false}},
-    {Task::neighbor_sums, Engine::tree, {true, false, false, false}},
-    {Task::neighbor_sums, Engine::brute_force, {true, false, false, false}},
-    {Task::neighbor_sums, Engine::kdtree, {true, false, false, false}},
-    {Task::neighbor_sums, Engine::clover, {true, false, false, false}},
-    {Task::radius, Engine::tree, {true, true, false, true}},
-    {Task::radius, Engine::brute_force, {true, false, false, false}},
-    {Task::radius, Engine::kdtree, {true, true, false, false}},
-    {Task::radius_sums, Engine::tree, {true, false, false, false}},
-    {Task::radius_sums, Engine::brute_force, {true, false, false, false}},
-    {Task::radius_sums, Engine::kdtree, {true, false, false, false}},
-    {Task::groups, Engine::tree, {true, true, true, true}},
-    {Task::groups, Engine::brute_force, {true, true, true, false}},
-    {Task::groups, Engine::kdtree, {true, true, false, false}},
-    {Task::groups_in_phase_space, Engine::tree, {true, true, false, true}},
-    {Task::groups_in_phase_space, Engine::brute_force, {true, true, false, false}},
-    {Task::groups_in_phase_space, Engine::kdtree, {true, true, false, false}},
-    {Task::clusters, Engine::tree, {true, true, false, true}},
-    {Task::clusters, Engine::brute_force, {true, false, false, false}},
-    {Task::spanning_tree, Engine::tree, {true, true, false, false}},
-    {Task::spanning_tree, Engine::brute_force, {true, false, false, false}},
-    {Task::spanning_tree_in_phase_space, Engine::tree, {true, true, false, false}},
-    {Task::spanning_tree_in_phase_space, Engine::brute_force, {true, false, false, false}},
-    {Task::pair_counts, Engine::tree, {true, false, false, false}},
-    {Task::index, Engine::tree, {true, true, false, false}},
-    {Task::index, Engine::brute_force, {true, false, false, false}},
-    {Task::index, Engine::kdtree, {true, true, false, false}},
-    {Task::index, Engine::clover, {true, true, false, false}},
+    {Task::neighbors, Engine::tree, {true, true, true, true, false}},
+    {Task::neighbors, Engine::brute_force, {true, true, true, false, false}},
+    {Task::neighbors, Engine::kdtree, {true, true, false, false, false}},
+    {Task::neighbors, Engine::clover, {true, true, false, false, false}},
+    {Task::neighbors_in_z_order, Engine::tree, {true, true, true, false, false}},
+    {Task::neighbor_visits, Engine::tree, {true, true, false, true, false}},
+    {Task::neighbor_visits, Engine::brute_force, {true, true, false, false, false}}, // on a GPU, the tree's blocks
+    {Task::neighbor_visits, Engine::kdtree, {true, false, false, false, false}},
+    {Task::neighbor_visits, Engine::clover, {true, false, false, false, false}},
+    {Task::neighbor_sums, Engine::tree, {true, false, false, false, false}},
+    {Task::neighbor_sums, Engine::brute_force, {true, false, false, false, false}},
+    {Task::neighbor_sums, Engine::kdtree, {true, false, false, false, false}},
+    {Task::neighbor_sums, Engine::clover, {true, false, false, false, false}},
+    {Task::radius, Engine::tree, {true, true, false, true, false}},
+    {Task::radius, Engine::brute_force, {true, false, false, false, false}},
+    {Task::radius, Engine::kdtree, {true, true, false, false, false}},
+    {Task::radius_sums, Engine::tree, {true, false, false, false, false}},
+    {Task::radius_sums, Engine::brute_force, {true, false, false, false, false}},
+    {Task::radius_sums, Engine::kdtree, {true, false, false, false, false}},
+    {Task::groups, Engine::tree, {true, true, true, true, true}},
+    {Task::groups, Engine::brute_force, {true, true, true, false, false}},
+    {Task::groups, Engine::kdtree, {true, true, false, false, false}},
+    {Task::groups_in_phase_space, Engine::tree, {true, true, false, true, true}},
+    {Task::groups_in_phase_space, Engine::brute_force, {true, true, false, false, false}},
+    {Task::groups_in_phase_space, Engine::kdtree, {true, true, false, false, false}},
+    {Task::clusters, Engine::tree, {true, true, false, true, false}},
+    {Task::clusters, Engine::brute_force, {true, false, false, false, false}},
+    {Task::spanning_tree, Engine::tree, {true, true, false, false, false}},
+    {Task::spanning_tree, Engine::brute_force, {true, false, false, false, false}},
+    {Task::spanning_tree_in_phase_space, Engine::tree, {true, true, false, false, false}},
+    {Task::spanning_tree_in_phase_space, Engine::brute_force, {true, false, false, false, false}},
+    {Task::pair_counts, Engine::tree, {true, false, false, false, false}},
+    {Task::index, Engine::tree, {true, true, false, false, false}},
+    {Task::index, Engine::brute_force, {true, false, false, false, false}},
+    {Task::index, Engine::kdtree, {true, true, false, false, false}},
+    {Task::index, Engine::clover, {true, true, false, false, false}},
 };
 
 /// Whether the engine supports such calls there. Engine::automatic does where the tree does.
@@ -121,12 +128,16 @@ inline void check_engine(Engine wanted, Task task, Where where) {
     }
     const std::string_view name = task_names[static_cast<std::size_t>(task)];
     if (!answers(Engine::automatic, task, where)) {
-        const bool are_many = task == Task::groups_in_phase_space || task == Task::neighbors_in_z_order ||
-                              task == Task::neighbor_sums || task == Task::radius_sums || task == Task::pair_counts;
-        constexpr std::array<const char*, 4> remedies{
+        const bool are_many = task == Task::groups_in_phase_space || task <= Task::neighbor_sums ||
+                              task == Task::radius_sums || task == Task::pair_counts;
+        constexpr std::array<const char*, 5> remedies{
             "", " found on the CPU only; leave the GPU out, or run on the CPU",
-            " not found asynchronously; use the call that waits", " not found over ranks; run the call on one process"};
-        throw error(ErrorKind::unsupported, name, are_many ? " are" : " is", remedies[static_cast<std::size_t>(where)]);
+            " not found asynchronously; use the call that waits", " not found over ranks; run the call on one process",
+            " not found over ranks on GPUs; use kith::over() with kith::cpu()"};
+        const bool runs_over_ranks = answers(Engine::automatic, task, Where::ranks);
+        const Where refused = where == Where::gpu_ranks && !runs_over_ranks ? Where::ranks : where;
+        throw error(ErrorKind::unsupported, name, are_many ? " are" : " is",
+                    remedies[static_cast<std::size_t>(refused)]);
     }
     std::string others;
     for (std::size_t i = 0; i < engine_names.size(); ++i) {
@@ -134,8 +145,9 @@ inline void check_engine(Engine wanted, Task task, Where where) {
             others += (others.empty() ? "" : ", ") + std::string(engine_names[i]);
         }
     }
-    constexpr std::array<const char*, 4> places{"", " on a GPU", " on a GPU, asynchronously", " over ranks"};
-    const bool runs_on_cpu = where != Where::cpu && where != Where::ranks && answers(wanted, task, Where::cpu);
+    constexpr std::array<const char*, 5> places{"", " on a GPU", " on a GPU, asynchronously", " over ranks",
+                                                " over ranks on GPUs"};
+    const bool runs_on_cpu = where != Where::cpu && !is_over_ranks(where) && answers(wanted, task, Where::cpu);
     throw error(ErrorKind::unsupported, "the engine '", name_of(wanted), "' does not support ", name,
                 places[static_cast<std::size_t>(where)], "; use one of: ", others,
                 runs_on_cpu ? "; or run on the CPU" : "");

@@ -23,8 +23,13 @@ namespace kith::detail::inline KITH_GPU {
 
 namespace {
 
+/// Whether the points may be a GPU's.
 bool is_on_device(Where where) {
     return where == Where::gpu || where == Where::stream;
+}
+
+bool works_on_device(Where where) {
+    return is_on_device(where) || where == Where::gpu_ranks;
 }
 
 std::string name_of(const Device& device) {
@@ -33,7 +38,16 @@ std::string name_of(const Device& device) {
 
 /// Shape and type, and that the call can read it.
 void check_view_for(const PointsView& view, const char* what, Where where) {
-    is_on_device(where) ? check_shape(view, what) : check_view(view, what);
+    if (is_on_device(where)) {
+        check_shape(view, what);
+        return;
+    }
+    if (where == Where::gpu_ranks && view.device().kind != DeviceKind::cpu) {
+        throw error(ErrorKind::unsupported, what, " are in the memory of GPU ", view.device().index,
+                    "; calls over ranks take them from the host, and upload them to the GPU that they run on; copy "
+                    "them to the host");
+    }
+    check_view(view, what);
 }
 
 void check_memory_of(const PointsView& view, const char* what, const Execution& execution, Where where) {
@@ -59,7 +73,7 @@ void check_phase_space_for(const PhaseSpace& phase_space, const PointsOrTree& po
     check_phase_space(phase_space, points);
     check_view_for(phase_space.velocities, "velocities", where);
     check_memory_of(phase_space.velocities, "velocities", execution, where);
-    if (is_on_device(where)) {
+    if (works_on_device(where)) {
         on_gpu().require_dimension(2 * points.dimension());
     }
 }
@@ -67,7 +81,7 @@ void check_phase_space_for(const PhaseSpace& phase_space, const PointsOrTree& po
 /// Of a call on points, or on an index, which has an engine of its own.
 void check_engine(Engine wanted, const PointsOrTree& points, Task task, Where where) {
     detail::check_engine(wanted, task, where);
-    if (points.tree() == nullptr || where == Where::ranks) { // which refuse an index of any engine
+    if (points.tree() == nullptr || is_over_ranks(where)) { // which refuse an index of any engine
         return;
     }
     const Engine kept = points.tree()->engine();
@@ -91,7 +105,7 @@ void check_points(const PointsOrTree& points, const Box& box, const Execution& e
     }
     if (points.tree() == nullptr) {
         check_view_for(points.points(), "points", where);
-        if (is_on_device(where)) {
+        if (works_on_device(where)) {
             on_gpu().require_dimension(points.dimension());
         }
         check_memory_of(points.points(), "points", execution, where);
@@ -100,7 +114,7 @@ void check_points(const PointsOrTree& points, const Box& box, const Execution& e
         }
         return;
     }
-    if (where == Where::ranks) {
+    if (is_over_ranks(where)) {
         throw Error(ErrorKind::unsupported,
                     "a tree belongs to one process; give the points of each rank to a call over ranks");
     }

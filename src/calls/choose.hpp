@@ -56,7 +56,7 @@ inline Engine choose(Task task, Engine wanted, const CallSize& size) {
     constexpr std::int64_t max_pairs_on_gpu = 70'000'000;
     constexpr std::int64_t max_points_to_connect = 512;
     constexpr std::int64_t max_points_to_cluster = 192; // a tree takes dense nodes whole
-    if (size.where == Where::ranks) {
+    if (is_over_ranks(size.where)) {
         return Engine::tree;
     }
     if (size.kept != Engine::automatic) {

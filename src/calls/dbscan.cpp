@@ -72,7 +72,7 @@ void run(const DbscanCall& call, std::span<std::int32_t> labels, std::span<std::
 
 DbscanResult dbscan(const PointsOrTree& points, double eps, std::int64_t min_samples, const DbscanOptions& options) {
     const detail::DbscanCall call{points, eps, min_samples, options};
-    if (detail::where_of(options.execution) == detail::Where::ranks) {
+    if (detail::is_over_ranks(detail::where_of(options.execution))) {
         return detail::dbscan_over_team(call);
     }
     detail::check(call);

@@ -13,7 +13,9 @@
 #include "support/context.hpp"
 #include "tree/device_entry.hpp"
 
+#include <memory>
 #include <string>
+#include <type_traits>
 
 namespace kith::detail::inline KITH_GPU {
 
@@ -187,6 +189,17 @@ void label(const PointsOrTree& points, LinkingLength length, const FofOptions& o
     });
 }
 
+template <Coordinate T>
+std::unique_ptr<PartLinker<T>> part_linker(const Execution& execution, const NormalizedPoints<T>& points) {
+    std::unique_ptr<PartLinker<T>> linker;
+    with_instance(dtype_of<T>, points.view.dimension(), [&]<Coordinate U, int D>() {
+        if constexpr (std::is_same_v<T, U>) {
+            linker = part_linker_on_device<T, D>(execution, points);
+        }
+    });
+    return linker;
+}
+
 void cluster(const PointsOrTree& points, const DbscanOptions& options, const DeviceDbscanCall& call,
              DbscanSummary& result) {
     result.stages = run(points, options.execution, [&]<Coordinate T, int D>(DeviceContext& context) {
@@ -249,6 +262,8 @@ const DeviceCalls& on_gpu() {
                                        .knn = search,
                                        .radius = search_radius,
                                        .fof = label,
+                                       .link_part_of_floats = part_linker<float>,
+                                       .link_part_of_doubles = part_linker<double>,
                                        .dbscan = cluster,
                                        .spanning_tree = span,
                                        .kdtree_order = order,

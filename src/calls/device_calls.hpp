@@ -33,6 +33,11 @@ struct DeviceCalls {
     /// Labels, and a result of the engine that it names already.
     void (*fof)(const PointsOrTree& points, LinkingLength length, const FofOptions& options,
                 std::span<std::int32_t> labels, FofSummary& result);
+    /// Of points of the host, by their type.
+    std::unique_ptr<PartLinker<float>> (*link_part_of_floats)(const Execution& execution,
+                                                              const NormalizedPoints<float>& points);
+    std::unique_ptr<PartLinker<double>> (*link_part_of_doubles)(const Execution& execution,
+                                                                const NormalizedPoints<double>& points);
     void (*dbscan)(const PointsOrTree& points, const DbscanOptions& options, const DeviceDbscanCall& call,
                    DbscanSummary& result);
     /// By that engine.

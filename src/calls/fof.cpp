@@ -95,7 +95,7 @@ LinkingLength LinkingLength::overdensity(double density, int dimension, double o
 
 FofResult fof(const PointsOrTree& points, LinkingLength linking_length, const FofOptions& options) {
     const detail::FofCall call{points, linking_length, options};
-    if (detail::where_of(options.execution) == detail::Where::ranks) {
+    if (detail::is_over_ranks(detail::where_of(options.execution))) {
         return detail::fof_over_team(call);
     }
     detail::check(call);

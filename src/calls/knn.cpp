@@ -99,7 +99,7 @@ void run(const KnnCall& call, SearchSummary& summary) {
 }
 
 SearchSummary checked_and_run(const KnnCall& call) {
-    if (where_of(call.options.execution) == Where::ranks) {
+    if (is_over_ranks(where_of(call.options.execution))) {
         return call.visitor != nullptr ? knn_visit_over_team(call) : knn_into_over_team(call);
     }
     check(call);
@@ -115,7 +115,7 @@ SearchSummary checked_and_run(const KnnCall& call) {
 /// Makes results in memory that suits the call.
 struct KnnResultAccess {
     static KnnResult run(detail::KnnCall call) {
-        if (detail::where_of(call.options.execution) == detail::Where::ranks) {
+        if (detail::is_over_ranks(detail::where_of(call.options.execution))) {
             return knn_over_team(call);
         }
         detail::check(call);

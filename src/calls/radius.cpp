@@ -54,7 +54,7 @@ void describe_tree(const RadiusCall& call, SearchSummary& summary) {
 }
 
 RadiusCounts counted(const RadiusCall& call) {
-    if (where_of(call.options.execution) == Where::ranks) {
+    if (is_over_ranks(where_of(call.options.execution))) {
         return radius_count_over_team(call);
     }
     const std::int64_t smallest = check(call);
@@ -114,7 +114,7 @@ RadiusSink<T> memory_of(const RadiusResultAccess& access) {
 }
 
 RadiusResult rows_of(const RadiusCall& call) {
-    if (where_of(call.options.execution) == Where::ranks) {
+    if (is_over_ranks(where_of(call.options.execution))) {
         return radius_search_over_team(call);
     }
     const std::int64_t smallest = check(call);

@@ -3,6 +3,8 @@
 #include <kith/distributed.hpp>
 #include <kith/error.hpp>
 
+#include "calls/calls.hpp"
+#include "calls/device_calls.hpp"
 #include "distributed/arguments.hpp"
 #include "distributed/catalog.hpp"
 #include "distributed/dbscan.hpp"
@@ -37,9 +39,11 @@ namespace detail {
 
 namespace {
 
-void require_host(const Execution& execution) {
+/// For calls that no row of the table of engines is about.
+void require_host(const Execution& execution, const char* function) {
     if (execution.device.kind != DeviceKind::cpu) {
-        throw Error(ErrorKind::unsupported, "calls over ranks run on the CPU only; use kith::over() with kith::cpu()");
+        throw error(ErrorKind::unsupported, function,
+                    " over ranks run on the CPU only; use kith::over() with kith::cpu()");
     }
 }
 
@@ -48,6 +52,21 @@ void require_imbalance(double imbalance) {
         throw error(ErrorKind::invalid_argument, of_value(imbalance), "imbalance is ", imbalance,
                     "; it must be 0 to 1, a fraction of the mean number of points of a rank");
     }
+}
+
+/// How a rank's GPU links points; no function if the execution is on a CPU.
+template <Coordinate T>
+MakePartLinker<T> part_linkers(const Execution& execution) {
+    if (!is_on_gpu(execution)) {
+        return {};
+    }
+    return [&execution](const NormalizedPoints<T>& points) {
+        if constexpr (std::is_same_v<T, float>) {
+            return on_gpu().link_part_of_floats(execution, points);
+        } else {
+            return on_gpu().link_part_of_doubles(execution, points);
+        }
+    };
 }
 
 /// Runs run(ranks, context, options, of_ranks), or alone(options), unless it is null, if there is one rank without ids.
@@ -65,7 +84,6 @@ auto over_team(const Options& options, const Check& check, const Alone& alone, c
         std::optional<Context> context;
         std::optional<decltype(run(ranks, *context, here, team.options))> result;
         ranks.agreed([&] {
-            require_host(here.execution);
             require_imbalance(team.options.imbalance);
             check();
             if constexpr (!std::is_null_pointer_v<Alone>) {
@@ -74,7 +92,9 @@ auto over_team(const Options& options, const Check& check, const Alone& alone, c
                     return;
                 }
             }
-            context.emplace(here.execution);
+            Execution of_host = here.execution;
+            of_host.device = Device();
+            context.emplace(of_host);
         });
         if (!result) {
             result.emplace(run(ranks, *context, here, team.options));
@@ -196,7 +216,7 @@ auto radius_over_team(RankFunction function, const RadiusCall& call, const Alone
                       const Items& items) {
     std::int64_t smallest = -1;
     return over_team(
-        call.options, [&] { smallest = check(call, Where::ranks); }, alone,
+        call.options, [&] { smallest = check(call); }, alone,
         [&](Ranks& ranks, Context& context, const RadiusOptions& options, const RankOptions& of_ranks) {
             require_same(ranks, function, arguments_of(call, of_ranks));
             return run(ranks, context,
@@ -209,7 +229,7 @@ auto radius_over_team(RankFunction function, const RadiusCall& call, const Alone
 
 KnnResult knn_over_team(const KnnCall& call) {
     return over_team(
-        call.options, [&] { check(call, Where::ranks); },
+        call.options, [&] { check(call); },
         [&](KnnOptions options) {
             options.index_type = IndexType::int64;
             return call.queries != nullptr ? knn(call.points, *call.queries, call.k, options)
@@ -230,7 +250,7 @@ SearchSummary knn_into_over_team(const KnnCall& call) {
     return over_team(
         call.options,
         [&] {
-            check(call, Where::ranks);
+            check(call);
             if (rows.indices() != nullptr && rows.index_type() != IndexType::int64) {
                 throw Error(ErrorKind::invalid_argument, "the memory for indices is for 32 bits each; over ranks they "
                                                          "are 64 bits wide, so give memory for std::int64_t");
@@ -268,7 +288,7 @@ SearchSummary knn_into_over_team(const KnnCall& call) {
 
 SearchSummary knn_visit_over_team(const KnnCall& call) {
     return over_team(
-        call.options, [&] { check(call, Where::ranks); }, nullptr,
+        call.options, [&] { check(call); }, nullptr,
         [&](Ranks& ranks, Context& context, const KnnOptions& options, const RankOptions& of_ranks) {
             require_same(ranks, RankFunction::knn_visit, arguments_of(call, of_ranks));
             return with_dtype(call.points.dtype(), [&]<Coordinate T>(T) {
@@ -310,14 +330,15 @@ RadiusCounts radius_count_over_team(const RadiusCall& call) {
 
 FofResult fof_over_team(const FofCall& call) {
     return over_team(
-        call.options, [&] { check(call, Where::ranks); },
+        call.options, [&] { check(call); },
         [&](const FofOptions& options) { return widened(fof(call.points, call.length, options), options.execution); },
         [&](Ranks& ranks, Context& context, const FofOptions& options, const RankOptions& of_ranks) {
             require_same(ranks, RankFunction::fof, arguments_of(call, of_ranks));
             FofResult result;
             std::vector<float>& work = result.distribution.emplace().work;
             with_dtype(call.points.dtype(), [&]<Coordinate T>(T) {
-                fof_over_ranks<T>(ranks, context, {call.points.points(), call.length, options, of_ranks}, result, work);
+                fof_over_ranks<T>(ranks, context, {call.points.points(), call.length, options, of_ranks},
+                                  part_linkers<T>(options.execution), result, work);
             });
             return result;
         },
@@ -326,7 +347,7 @@ FofResult fof_over_team(const FofCall& call) {
 
 DbscanResult dbscan_over_team(const DbscanCall& call) {
     return over_team(
-        call.options, [&] { check(call, Where::ranks); },
+        call.options, [&] { check(call); },
         [&](const DbscanOptions& options) {
             return widened(dbscan(call.points, call.eps, call.min_samples, options), options.execution);
         },
@@ -339,7 +360,11 @@ DbscanResult dbscan_over_team(const DbscanCall& call) {
 
 ZOrder z_order_over_team(const ZOrderCall& call) {
     return over_team(
-        call.options, [&] { check(call, Where::ranks); },
+        call.options,
+        [&] {
+            require_host(call.options.execution, "z-orders");
+            check(call);
+        },
         [&](const ZOrderOptions& options) {
             ZOrder order = z_order(call.points, options);
             widen(options.execution, order.index_array);
@@ -384,7 +409,12 @@ void check_described(const FofResult& groups, const Particles& particles, const 
 Catalog catalog_over_team(const FofResult& groups, const Particles& particles, const CatalogOptions& options) {
     const Team& team = *options.execution.team;
     return over_team(
-        options, [&] { check_described(groups, particles, options, team.communicator.size()); }, nullptr,
+        options,
+        [&] {
+            require_host(options.execution, "catalogs");
+            check_described(groups, particles, options, team.communicator.size());
+        },
+        nullptr,
         [&](Ranks& ranks, Context& context, const CatalogOptions& here, const RankOptions& of_ranks) {
             const CatalogOverRanks call{groups, particles, here, of_ranks};
             require_same(ranks, RankFunction::catalog, arguments_of(call));
@@ -398,6 +428,7 @@ Halos halos_over_team(const FofResult& groups, const Particles& particles, const
     return over_team(
         options,
         [&] {
+            require_host(options.execution, "halos");
             check_halos(particles, options);
             check_described(groups, particles, {options.min_members}, team.communicator.size());
         },

@@ -15,7 +15,7 @@ namespace kith {
 ZOrder z_order(const PointsView& points, const ZOrderOptions& options) {
     const detail::ZOrderCall call{points, options};
     const detail::Where where = detail::where_of(options.execution);
-    if (where == detail::Where::ranks) {
+    if (detail::is_over_ranks(where)) {
         return detail::z_order_over_team(call);
     }
     detail::check(call, where);

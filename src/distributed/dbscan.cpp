@@ -15,6 +15,7 @@
 #include "distributed/linked_points.hpp"
 #include "distributed/number_components.hpp"
 #include "groups/dbscan.hpp"
+#include "groups/part_linker_cpu.hpp"
 #include "groups/resolve_eps.hpp"
 #include "support/allocation_errors.hpp"
 #include "support/dimension.hpp"
@@ -58,7 +59,8 @@ public:
         find_core_points();
         ranks_.agreed([&] { with_allocation_errors("the labels", [&] { labels_.resize(result_.is_core.size()); }); });
         result_.core_points = ranks_.sum(core_.points.count);
-        const LinkedPoints linked = link_points(ranks_, context_, shared_, core_, request_.squared_length);
+        HostPartLinker<T> linker(context_, core_);
+        const LinkedPoints linked = link_points(ranks_, context_, shared_, linker, request_.squared_length);
         result_.clusters = number_components(ranks_, context_, shared_.ownership, shared_.numbers, linked,
                                              ComponentOrder::smallest_index, labels_)
                                .size();
@@ -114,7 +116,7 @@ private:
             ranks_.agreed([&] {
                 if (near.count() > 0) {
                     std::vector<std::uint8_t> is_core(near.count());
-                    flag(tree_with_ghosts(context_, shared_, std::move(near.rows)), is_core);
+                    flag(tree_of_ghosts(context_, shared_, near.rows), is_core);
                     for (std::int64_t i = 0; i < near.count(); ++i) { // counts of other points are incomplete
                         if (is_core[i] != 0 && shared_.ownership.is_mine(near.numbers[i])) {
                             result_.is_core[near.numbers[i] - shared_.ownership.first()] = 1;
@@ -163,7 +165,7 @@ private:
             {[&](std::int32_t row) { return labels_[row]; }, false});
         ranks_.agreed([&] {
             if (ghosts.count() > 0) {
-                lower(tree_with_ghosts(context_, shared_, std::move(ghosts.rows)), ghosts.numbers);
+                lower(tree_of_ghosts(context_, shared_, ghosts.rows), ghosts.numbers);
             }
         });
     }

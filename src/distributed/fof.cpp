@@ -8,9 +8,12 @@
 #include "distributed/phase_space.hpp"
 #include "distributed/rebalance.hpp"
 #include "groups/linking_length.hpp"
+#include "groups/part_linker_cpu.hpp"
 #include "support/allocation_errors.hpp"
 
 #include <cstdint>
+#include <memory>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -39,29 +42,41 @@ void resolve_length(Ranks& ranks, const SharedPoints<T>& shared, const LinkingLe
 /// Fills labels, sizes and the number of groups of points in the frame of all ranks, in the order of their numbers, as
 /// the labels are; the linking length of the result has been resolved.
 template <Coordinate T>
-void group_points(Ranks& ranks, Context& context, const SharedPoints<T>& shared, FofResult& result) {
+void group_points(Ranks& ranks, Context& context, const SharedPoints<T>& shared, const MakePartLinker<T>& on_gpu,
+                  FofResult& result) {
     std::vector<std::int64_t>& labels = result.label_array.vector<std::int64_t>();
-    PlaneTree<T> tree;
+    PlaneTree<T> tree; // on the host
+    std::unique_ptr<PartLinker<T>> linker;
     ranks.agreed([&] {
         with_allocation_errors("the labels", [&] { labels.resize(shared.points.view.count()); });
+        if (on_gpu) {
+            linker = on_gpu(shared.points);
+            return;
+        }
         if (shared.points.view.count() > 0) {
             tree = build_plane_tree<T>(context, shared.points, {});
         }
+        linker = std::make_unique<HostPartLinker<T>>(context, tree);
     });
     const LinkedPoints linked =
-        link_points(ranks, context, shared, tree, shared.points.frame.squared_radius(result.linking_length));
+        link_points(ranks, context, shared, *linker, shared.points.frame.squared_radius(result.linking_length));
+    ranks.count_from_device(linker->bytes_to_host());
+    ranks.agreed([&] { result.stages = linker->take_stages(); });
+    linker.reset(); // frees memory of a GPU
     result.sizes =
         number_components(ranks, context, shared.ownership, shared.numbers, linked, ComponentOrder::size, labels);
     result.groups = result.sizes.size();
+    const StageReports of_host = context.take_stages();
+    result.stages.insert(result.stages.end(), of_host.begin(), of_host.end());
 }
 
 template <Coordinate T>
 void group_rebalanced(Ranks& ranks, Context& context, const SharedPoints<T>& shared, std::span<const std::int64_t> ids,
-                      const RankOptions& options, FofResult& result, std::vector<float>& work) {
+                      const RankOptions& options, const MakePartLinker<T>& on_gpu, FofResult& result,
+                      std::vector<float>& work) {
     Rebalanced<T> here(ranks, context, shared, ids, options);
     ranks.agreed([&] { here.ids->sort(here.points); });
-    group_points(ranks, context, here.points, result);
-    result.stages = context.take_stages();
+    group_points(ranks, context, here.points, on_gpu, result);
     work = here.moved.work(seconds_of(result.stages));
     std::vector<std::int64_t>& labels = result.label_array.vector<std::int64_t>();
     std::vector<std::int64_t> moved;
@@ -75,8 +90,8 @@ void group_rebalanced(Ranks& ranks, Context& context, const SharedPoints<T>& sha
 } // namespace
 
 template <Coordinate T>
-void fof_over_ranks(Ranks& ranks, Context& context, const FofOverRanks& call, FofResult& result,
-                    std::vector<float>& work) {
+void fof_over_ranks(Ranks& ranks, Context& context, const FofOverRanks& call, const MakePartLinker<T>& on_gpu,
+                    FofResult& result, std::vector<float>& work) {
     const FofOptions& options = call.options;
     const GivenIds ids(ranks, call.of_ranks.ids, call.points.count());
     SharedPoints<T> shared = share_frame<T>(ranks, context, call.points, options.box);
@@ -88,12 +103,11 @@ void fof_over_ranks(Ranks& ranks, Context& context, const FofOverRanks& call, Fo
     }
     SharedPoints<T>& linked = options.phase_space ? in_phase_space.points : shared;
     if (call.of_ranks.rebalance && ranks.size() > 1) {
-        group_rebalanced(ranks, context, linked, ids.given(), call.of_ranks, result, work);
+        group_rebalanced(ranks, context, linked, ids.given(), call.of_ranks, on_gpu, result, work);
         return;
     }
     ranks.agreed([&] { ids.sort(linked); });
-    group_points(ranks, context, linked, result);
-    result.stages = context.take_stages();
+    group_points(ranks, context, linked, on_gpu, result);
     ranks.agreed([&] { ids.restore(result.label_array.vector<std::int64_t>()); });
 }
 
@@ -105,7 +119,9 @@ void widen(const Execution& execution, IndexArray& numbers) {
         [&] { parallel_each(narrow.size(), 1 << 16, [&](std::int64_t i) { wide[i] = narrow.as_int32()[i]; }); });
 }
 
-template void fof_over_ranks<float>(Ranks&, Context&, const FofOverRanks&, FofResult&, std::vector<float>&);
-template void fof_over_ranks<double>(Ranks&, Context&, const FofOverRanks&, FofResult&, std::vector<float>&);
+template void fof_over_ranks<float>(Ranks&, Context&, const FofOverRanks&, const MakePartLinker<float>&, FofResult&,
+                                    std::vector<float>&);
+template void fof_over_ranks<double>(Ranks&, Context&, const FofOverRanks&, const MakePartLinker<double>&, FofResult&,
+                                     std::vector<float>&);
 
 } // namespace kith::detail

@@ -5,6 +5,7 @@
 #include <kith/fof.hpp>
 
 #include "distributed/ranks.hpp"
+#include "groups/part_linker.hpp"
 
 #include <cstdint>
 #include <vector>
@@ -22,10 +23,11 @@ struct FofOverRanks {
 };
 
 /// Collective. Fills the result with 64-bit labels of this rank's points, and the work of these points if they were
-/// rebalanced (RankOptions).
+/// rebalanced (RankOptions). Points are linked by what on_gpu() makes, if there is such a function, else by the
+/// context; ranks may differ in that.
 template <Coordinate T>
-void fof_over_ranks(Ranks& ranks, Context& context, const FofOverRanks& call, FofResult& result,
-                    std::vector<float>& work);
+void fof_over_ranks(Ranks& ranks, Context& context, const FofOverRanks& call, const MakePartLinker<T>& on_gpu,
+                    FofResult& result, std::vector<float>& work);
 
 /// Makes 32-bit labels or indices 64 bits wide.
 void widen(const Execution& execution, IndexArray& numbers);

@@ -2,6 +2,7 @@
 
 #include "distributed/differences.hpp"
 #include "points/coordinates.hpp"
+#include "points/point_set.hpp"
 #include "support/parallel.hpp"
 
 #include <algorithm>
@@ -19,7 +20,8 @@ class GhostWalk {
 public:
     /// `most` is the number of points that a request whose box is a point needs, or unlimited.
     GhostWalk(const SharedPoints<T>& shared, const TreeView<T>& tree, std::int64_t most, std::uint8_t* is_wanted)
-        : frame_(shared.points.frame), numbers_(shared.numbers), tree_(tree), most_(most), is_wanted_(is_wanted) {}
+        : frame_(shared.points.frame), numbers_(shared.numbers), given_(shared.points), tree_(tree), most_(most),
+          is_wanted_(is_wanted) {}
 
     void walk(const GhostRequest<T>& request, const IsWhole& is_whole) {
         bound_ = request.bound;
@@ -53,7 +55,7 @@ private:
         for (std::int32_t i = plane.first_point[node]; i < plane.first_point[node + 1]; ++i) {
             Corners<T> point{};
             for (int axis = 0; axis < frame_.dimension; ++axis) {
-                point[axis] = point[max_dimension + axis] = tree_.points.axis(axis)[i];
+                point[axis] = point[max_dimension + axis] = coordinate(i, axis);
             }
             const GlobalCandidate<T> candidate{BoxDistances<T>(frame_, box, point).least,
                                                numbers_[tree_.points.indices[i]]};
@@ -61,6 +63,12 @@ private:
                 take(candidate, i);
             }
         }
+    }
+
+    /// In working units; of the points as given where the tree's coordinates are on a GPU.
+    [[nodiscard]] T coordinate(std::int32_t position, int axis) const {
+        return tree_.points.coordinates != nullptr ? tree_.points.axis(axis)[position]
+                                                   : given_(tree_.points.indices[position], axis);
     }
 
     void take(const GlobalCandidate<T>& candidate, std::int32_t position) {
@@ -82,6 +90,7 @@ private:
 
     const Frame<T>& frame_;
     const PointNumbers& numbers_;
+    PointReader<T> given_;
     const TreeView<T>& tree_;
     std::int64_t most_;
     std::uint8_t* is_wanted_;
@@ -171,31 +180,39 @@ GhostPoints<T> fetch_numbered_ghosts(Ranks& ranks, Context& context, const Share
 }
 
 template <Coordinate T>
-PlaneTree<T> tree_with_ghosts(Context& context, const SharedPoints<T>& shared, std::vector<T> ghosts,
-                              std::span<const std::int32_t> own_rows) {
-    const Frame<T>& frame = shared.points.frame;
-    require_countable(std::ssize(ghosts) / frame.dimension + std::ssize(own_rows));
+std::vector<T> rows_with_own(const SharedPoints<T>& shared, std::vector<T> ghosts,
+                             std::span<const std::int32_t> own_rows) {
+    const int dimension = shared.points.frame.dimension;
+    require_countable(std::ssize(ghosts) / dimension + std::ssize(own_rows));
     const Coordinates<T> given(shared.points.view);
     for (const std::int32_t row : own_rows) {
-        for (int axis = 0; axis < frame.dimension; ++axis) {
+        for (int axis = 0; axis < dimension; ++axis) {
             ghosts.push_back(given(row, axis));
         }
     }
+    return ghosts;
+}
+
+template <Coordinate T>
+PlaneTree<T> tree_of_ghosts(Context& context, const SharedPoints<T>& shared, const std::vector<T>& ghosts) {
+    const Frame<T>& frame = shared.points.frame;
     NormalizedPoints<T> points;
     context.run([&] { points = normalized(frame, PointsView(ghosts, frame.dimension)); });
     return build_plane_tree<T>(context, points, {});
 }
 
-template PlaneTree<float> tree_with_ghosts(Context&, const SharedPoints<float>&, std::vector<float>,
-                                           std::span<const std::int32_t>);
+template std::vector<float> rows_with_own(const SharedPoints<float>&, std::vector<float>,
+                                          std::span<const std::int32_t>);
+template PlaneTree<float> tree_of_ghosts(Context&, const SharedPoints<float>&, const std::vector<float>&);
 template GhostPoints<float> fetch_ghosts(Ranks&, Context&, const SharedPoints<float>&, const TreeView<float>&,
                                          const std::vector<std::vector<GhostRequest<float>>>&, std::int64_t,
                                          const std::function<void()>&, const IsWhole&, const SentNumbers&);
 template GhostPoints<float> fetch_numbered_ghosts(Ranks&, Context&, const SharedPoints<float>&, const TreeView<float>&,
                                                   const std::vector<std::vector<GhostRequest<float>>>&, std::int64_t,
                                                   const std::function<void()>&);
-template PlaneTree<double> tree_with_ghosts(Context&, const SharedPoints<double>&, std::vector<double>,
-                                            std::span<const std::int32_t>);
+template std::vector<double> rows_with_own(const SharedPoints<double>&, std::vector<double>,
+                                           std::span<const std::int32_t>);
+template PlaneTree<double> tree_of_ghosts(Context&, const SharedPoints<double>&, const std::vector<double>&);
 template GhostPoints<double> fetch_ghosts(Ranks&, Context&, const SharedPoints<double>&, const TreeView<double>&,
                                           const std::vector<std::vector<GhostRequest<double>>>&, std::int64_t,
                                           const std::function<void()>&, const IsWhole&, const SentNumbers&);

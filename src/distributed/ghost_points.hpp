@@ -77,9 +77,13 @@ GhostPoints<T> fetch_numbered_ghosts(Ranks& ranks, Context& context, const Share
                                      const TreeView<T>& tree, const std::vector<std::vector<GhostRequest<T>>>& to,
                                      std::int64_t most, const std::function<void()>& meanwhile);
 
-/// The tree of ghost points, with these coordinates, and behind them of the given rows of this rank's points.
+/// Coordinates of ghost points, and behind them of the given rows of this rank's points, as given.
 template <Coordinate T>
-PlaneTree<T> tree_with_ghosts(Context& context, const SharedPoints<T>& shared, std::vector<T> ghosts,
-                              std::span<const std::int32_t> own_rows = {});
+std::vector<T> rows_with_own(const SharedPoints<T>& shared, std::vector<T> ghosts,
+                             std::span<const std::int32_t> own_rows);
+
+/// The tree of ghost points, with these coordinates.
+template <Coordinate T>
+PlaneTree<T> tree_of_ghosts(Context& context, const SharedPoints<T>& shared, const std::vector<T>& ghosts);
 
 } // namespace kith::detail

@@ -10,8 +10,8 @@
 
 #include "distributed/component_forest.hpp"
 #include "distributed/shared_frame.hpp"
+#include "groups/part_linker.hpp"
 #include "support/context.hpp"
-#include "tree/plane_tree.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -37,10 +37,10 @@ struct LinkedPoints {
     }
 };
 
-/// Collective. Links the points of a tree, which are all of this rank's or some of them; it has no planes if there are
-/// none. The length is in working units.
+/// Collective. Links the points of a part, which are all of this rank's or some of them, on the host or on a GPU. The
+/// length is in working units.
 template <Coordinate T>
-LinkedPoints link_points(Ranks& ranks, Context& context, const SharedPoints<T>& shared, const PlaneTree<T>& tree,
+LinkedPoints link_points(Ranks& ranks, Context& context, const SharedPoints<T>& shared, PartLinker<T>& linker,
                          T squared_length);
 
 } // namespace kith::detail

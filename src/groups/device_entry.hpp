@@ -6,12 +6,14 @@
 #include <kith/device_status.hpp>
 #include <kith/fof.hpp>
 
+#include "groups/part_linker.hpp"
 #include "points/frame.hpp"
 #include "points/phase_space.hpp"
 #include "tree/device_handle.hpp"
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <span>
 
 namespace kith::detail::inline KITH_GPU {
@@ -48,6 +50,10 @@ void label_tree_on_device(DeviceContext& context, const DeviceTreeHandle& tree, 
 template <Coordinate T, int D>
 void label_tree_on_device(DeviceContext& context, const DeviceTreeHandle& tree, std::span<std::int32_t> labels,
                           FofSummary& result);
+
+/// Links a part of the points of several processes, which are the host's.
+template <Coordinate T, int D>
+std::unique_ptr<PartLinker<T>> part_linker_on_device(const Execution& execution, const NormalizedPoints<T>& points);
 
 /// The dispersion of velocities that are in memory of the host.
 using DispersionOf = std::function<double(const FiniteVelocities&)>;

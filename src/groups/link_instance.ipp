@@ -3,6 +3,7 @@
 #include "groups/device_entry.hpp"
 #include "groups/link_async.hpp"
 #include "groups/link_device.hpp"
+#include "groups/part_linker_device.hpp"
 #include "groups/velocity_length.hpp"
 #include "tree/build_device.hpp"
 
@@ -67,6 +68,11 @@ DevicePhaseSpace<T> enter_phase_space_on_device(DeviceContext& context, const Po
     return result;
 }
 
+template <Coordinate T, int D>
+std::unique_ptr<PartLinker<T>> part_linker_on_device(const Execution& execution, const NormalizedPoints<T>& points) {
+    return std::make_unique<DevicePartLinker<T, D>>(execution, points);
+}
+
 #if 2 * KITH_DIMENSION <= 8
 template DevicePhaseSpace<KITH_SCALAR> enter_phase_space_on_device<KITH_SCALAR, KITH_DIMENSION>(
     DeviceContext&, const PointsView&, const Box&, const PhaseSpaceAt&, Engine, const DispersionOf&, ResolvedLengths&);
@@ -75,6 +81,8 @@ template void label_tree_on_device<KITH_SCALAR, KITH_DIMENSION>(DeviceContext&, 
                                                                 std::span<std::int32_t>, FofSummary&);
 template void label_tree_on_device<KITH_SCALAR, KITH_DIMENSION>(DeviceContext&, const DeviceTreeHandle&, LinkingLength,
                                                                 std::span<std::int32_t>, FofSummary&);
+template std::unique_ptr<PartLinker<KITH_SCALAR>>
+part_linker_on_device<KITH_SCALAR, KITH_DIMENSION>(const Execution&, const NormalizedPoints<KITH_SCALAR>&);
 template void label_async_on_device<KITH_SCALAR, KITH_DIMENSION>(DeviceWork&, const DeviceFofAsync&);
 
 } // namespace kith::detail::inline KITH_GPU

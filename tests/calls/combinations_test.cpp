@@ -235,7 +235,7 @@ TEST(EngineTable, HasOneRowForTaskAndEngineAndTheTreeWhereAnyEngineIs) {
                                     return other.task == row.task && other.engine == row.engine;
                                 }),
                   1);
-        for (const Where where : {Where::cpu, Where::gpu, Where::stream, Where::ranks}) {
+        for (const Where where : {Where::cpu, Where::gpu, Where::stream, Where::ranks, Where::gpu_ranks}) {
             EXPECT_TRUE(detail::answers(Engine::automatic, row.task, where) ||
                         !detail::answers(row.engine, row.task, where));
         }
@@ -248,7 +248,7 @@ TEST(EngineTable, IsCheckedWhereverACallRuns) {
         const auto task = static_cast<Task>(number);
         for (const std::string_view name : engine_names) {
             const Engine engine = engine_named(name).value();
-            for (const Where where : {Where::cpu, Where::gpu, Where::stream, Where::ranks}) {
+            for (const Where where : {Where::cpu, Where::gpu, Where::stream, Where::ranks, Where::gpu_ranks}) {
                 SCOPED_TRACE(std::string(detail::task_names[number]) + ", " + std::string(name));
                 const auto check = [&] { detail::check_engine(engine, task, where); };
                 if (detail::answers(engine, task, where)) {
@@ -264,6 +264,10 @@ TEST(EngineTable, IsCheckedWhereverACallRuns) {
                            [] { detail::check_engine(Engine::brute_force, Task::neighbors, Where::ranks); }));
     EXPECT_TRUE(is_refused(ErrorKind::unsupported, {"the spanning tree is not found over ranks"},
                            [] { detail::check_engine(Engine::automatic, Task::spanning_tree, Where::ranks); }));
+    EXPECT_TRUE(is_refused(ErrorKind::unsupported, {"DBSCAN is not found over ranks on GPUs; use kith::over() with"},
+                           [] { detail::check_engine(Engine::automatic, Task::clusters, Where::gpu_ranks); }));
+    EXPECT_TRUE(is_refused(ErrorKind::unsupported, {"the spanning tree is not found over ranks; run the call on one"},
+                           [] { detail::check_engine(Engine::automatic, Task::spanning_tree, Where::gpu_ranks); }));
     EXPECT_TRUE(is_refused(ErrorKind::unsupported, {"groups in phase space are not found asynchronously"},
                            [] { detail::check_engine(Engine::tree, Task::groups_in_phase_space, Where::stream); }));
 }

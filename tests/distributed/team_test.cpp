@@ -294,10 +294,31 @@ TEST_F(CallsOverTeams, WriteWideIndicesAlone) {
     });
 }
 
-TEST_F(CallsOverTeams, RefuseToRunOnAGpu) {
+// What no GPU of a rank does is refused as it is without one, not done by the CPU.
+TEST_F(CallsOverTeams, RefuseGpusExceptInTheTable) {
     each_team([](const Share& share, Communicator& ranks) {
-        EXPECT_TRUE(is_refused(ErrorKind::unsupported, {"CPU only", "kith::cpu()"},
-                               [&] { (void)knn(share.mine, 1, {.execution = over(ranks, cuda())}); }));
+        const auto refused = [&](const Function& function, const char* how) {
+            SCOPED_TRACE(function.name);
+            EXPECT_TRUE(is_refused(ErrorKind::unsupported, {how}, [&] {
+                (void)function.is_right(share, Engine::tree, over(ranks, cuda()), ranks.size());
+            }));
+        };
+        for (const Function& function : functions()) {
+            if (function.task && !detail::answers(Engine::tree, *function.task, Where::gpu_ranks)) {
+                refused(function, detail::answers(Engine::tree, *function.task, Where::ranks) ? "over ranks on GPUs"
+                                                                                              : "not found over ranks");
+            } else if (function.task && !has_cuda()) {
+                refused(function, "has no CUDA");
+            }
+        }
+        const FofResult groups = fof(share.mine, LinkingLength::absolute(length), {.execution = over(ranks, cpu(1))});
+        EXPECT_TRUE(is_refused(ErrorKind::unsupported, {"catalogs over ranks run on the CPU only", "kith::cpu()"},
+                               [&] { (void)catalog(groups, {share.mine}, {.execution = over(ranks, cuda())}); }));
+        EXPECT_TRUE(is_refused(ErrorKind::unsupported, {"z-orders over ranks run on the CPU only", "kith::cpu()"},
+                               [&] { (void)z_order(share.mine, {.execution = over(ranks, cuda())}); }));
+        HaloOptions of_halos{.unbind = false, .execution = over(ranks, cuda())};
+        EXPECT_TRUE(is_refused(ErrorKind::unsupported, {"halos over ranks run on the CPU only", "kith::cpu()"},
+                               [&] { (void)halos(groups, {share.mine}, of_halos); }));
     });
 }
 

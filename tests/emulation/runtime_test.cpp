@@ -136,7 +136,7 @@ TEST(DeviceMemory, ComesFromTheCallersResource) {
 }
 
 TEST(DeviceContext, RefusesDevicesThatAreNotThere) {
-    EXPECT_TRUE(is_refused(ErrorKind::device, {"GPU 2", "there are 2"}, [] { DeviceContext context(cuda(2)); }));
+    EXPECT_TRUE(is_refused(ErrorKind::device, {"GPU 4", "there are 4"}, [] { DeviceContext context(cuda(4)); }));
     EXPECT_TRUE(is_refused(ErrorKind::device, {"GPU -1"}, [] { DeviceContext context(cuda(-1)); }));
 }
 

@@ -21,8 +21,8 @@ namespace kith::emulation {
 
 namespace {
 
-int multiprocessors = 2; // of each device
-int current_device = 0;
+int multiprocessors = 2;             // of each device
+thread_local int current_device = 0; // of each thread of the host
 int takes_left = -1;
 bool takes_fail_until_trimmed = false;
 bool small_pieces_share = false;
@@ -283,6 +283,7 @@ cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaM
     if (!DeviceArena::only().has(to) || !DeviceArena::only().has(from)) {
         ++made.host_copies;
         made.host_bytes += static_cast<std::int64_t>(bytes);
+        made.to_host_bytes += DeviceArena::only().has(from) ? static_cast<std::int64_t>(bytes) : 0;
     } else {
         ++made.device_copies;
     }

@@ -1,6 +1,7 @@
 // The calls of CUDA's runtime that the library makes, on a device that is not there.
 //
-// Its memory can be touched by kernels and copies only (device_arena.hpp). There are two devices, with little memory.
+// Its memory can be touched by kernels and copies only (device_arena.hpp). There are four devices, with little memory.
+// Threads of the host must take turns: only the current device is one of each thread.
 // Work waits on its stream until somebody waits for it (streams.hpp); what goes wrong in it is thrown by that wait.
 #pragma once
 
@@ -67,11 +68,12 @@ void renew(void* memory, std::size_t bytes, CUstream_st* stream);
 /// What the library asked the runtime for that work on a stream can do without.
 struct Requests {
     int waits = 0;
-    int takes = 0;               ///< of memory
-    int fills = 0;               ///< of memory, which is work like a launch: not among all()
-    int host_copies = 0;         ///< from or to the host
-    std::int64_t host_bytes = 0; ///< of these
-    int device_copies = 0;       ///< others: work like a launch, not among all()
+    int takes = 0;                  ///< of memory
+    int fills = 0;                  ///< of memory, which is work like a launch: not among all()
+    int host_copies = 0;            ///< from or to the host
+    std::int64_t host_bytes = 0;    ///< of these
+    std::int64_t to_host_bytes = 0; ///< of these, to the host
+    int device_copies = 0;          ///< others: work like a launch, not among all()
     int events = 0;
     [[nodiscard]] int all() const { return waits + takes + host_copies + events; }
 };

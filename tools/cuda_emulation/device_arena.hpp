@@ -13,7 +13,7 @@
 
 namespace kith::emulation {
 
-constexpr int devices = 2;
+constexpr int devices = 4;
 constexpr unsigned char poison = 0xAB;
 
 class DeviceArena {

@@ -16,7 +16,8 @@ namespace {
 constexpr std::uint64_t waits_per_early_run = 4;
 
 std::array<Stream, devices>& legacy_streams() {
-    static std::array<Stream, devices> streams{Stream{.device = 0}, Stream{.device = 1}};
+    static std::array<Stream, devices> streams{Stream{.device = 0}, Stream{.device = 1}, Stream{.device = 2},
+                                               Stream{.device = 3}};
     return streams;
 }
 

@@ -1,0 +1,265 @@
+// Groups over ranks that each have a GPU of their own, on two and on four emulated devices: those of one process.
+//
+// The ranks are threads, which take turns: the emulated devices are not made for several threads at once.
+#include "calls/device_calls.hpp"
+#include "cuda/instances.hpp"
+
+#include "distributed/distributions.hpp"
+#include "distributed/fof.hpp"
+#include "distributed/ranks.hpp"
+#include "support/cases.hpp"
+#include "support/context.hpp"
+#include "support/dimension.hpp"
+#include "support/velocities.hpp"
+
+#include "cuda_emulation/cuda_runtime.hpp"
+
+#include <kith/distributed.hpp>
+#include <kith/fof.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace kith::test {
+namespace {
+
+/// Who works holds the turn, and gives it away while it waits for others.
+class TakingTurns final : public Communicator {
+public:
+    TakingTurns(Communicator& inner, std::mutex& turn) : inner_(inner), turn_(turn) {}
+
+    [[nodiscard]] int rank() const noexcept override { return inner_.rank(); }
+    [[nodiscard]] int size() const noexcept override { return inner_.size(); }
+    void all_reduce(std::span<std::int64_t> values, Reduction reduction) override {
+        const Away away(turn_);
+        inner_.all_reduce(values, reduction);
+    }
+    void all_gather(std::span<const std::byte> mine, std::span<std::byte> all,
+                    std::span<const std::int64_t> counts) override {
+        const Away away(turn_);
+        inner_.all_gather(mine, all, counts);
+    }
+    [[nodiscard]] std::vector<RankMessage> exchange(std::vector<RankMessage> messages) override {
+        const Away away(turn_);
+        return inner_.exchange(std::move(messages));
+    }
+    void abort(const std::string& reason) noexcept override { inner_.abort(reason); }
+
+private:
+    class Away {
+    public:
+        explicit Away(std::mutex& turn) : turn_(turn) { turn_.unlock(); }
+        Away(const Away&) = delete;
+        Away& operator=(const Away&) = delete;
+        ~Away() { turn_.lock(); }
+
+    private:
+        std::mutex& turn_;
+    };
+
+    Communicator& inner_;
+    std::mutex& turn_;
+};
+
+/// Which device a rank works on: a GPU, or -1 for its CPU.
+using DeviceOfRank = std::vector<int>;
+
+/// What a call of one rank does (calls/rank_calls.cpp), which the library, without a GPU here, refuses.
+FofResult groups_of_rank(Communicator& communicator, const PointsView& mine, const LinkingLength& length,
+                         const FofOptions& options, const RankOptions& of_ranks, int device) {
+    return detail::on_all_ranks(communicator, [&](detail::Ranks& ranks) {
+        detail::Context context(cpu(1));
+        Execution on_gpu = cuda(std::max(device, 0));
+        on_gpu.threads = 1;
+        FofResult result;
+        std::vector<float> work;
+        detail::with_dtype(mine.dtype(), [&]<Coordinate T>(T) {
+            detail::MakePartLinker<T> linkers;
+            if (device >= 0) {
+                linkers = [&](const detail::NormalizedPoints<T>& points) {
+                    if constexpr (std::is_same_v<T, float>) {
+                        return detail::on_gpu().link_part_of_floats(on_gpu, points);
+                    } else {
+                        return detail::on_gpu().link_part_of_doubles(on_gpu, points);
+                    }
+                };
+            }
+            detail::fof_over_ranks<T>(ranks, context, {mine, length, options, of_ranks}, linkers, result, work);
+        });
+        result.distribution.emplace().traffic = ranks.traffic();
+        return result;
+    });
+}
+
+class GroupsOverGpus : public testing::TestWithParam<Case> {};
+
+PhaseSpace part_of(PhaseSpace all, const RankFirsts& firsts, int rank) {
+    all.velocities = test::part_of(all.velocities, firsts, rank);
+    return all;
+}
+
+/// Holds every rank's labels, and what it knows of all groups, against those of one process; and the bytes that the
+/// result reports against those that left the devices.
+void expect_groups_of_one_process(const PointsView& points, const LinkingLength& length, const FofOptions& options,
+                                  const RankFirsts& firsts, const DeviceOfRank& devices, bool rebalance = false) {
+    const int count = static_cast<int>(firsts.size()) - 1;
+    FofOptions alone = options;
+    alone.execution = cpu(1);
+    const FofResult expected = fof(points, length, alone);
+    const std::int64_t before = emulation::requests().to_host_bytes;
+    std::int64_t reported = 0;
+    std::mutex turn;
+    run_ranks(count, [&](Communicator& inner) {
+        const std::unique_lock lock(turn);
+        TakingTurns ranks(inner, turn);
+        const auto rank = static_cast<std::size_t>(ranks.rank());
+        FofOptions here = alone;
+        if (options.phase_space) {
+            here.phase_space = part_of(*options.phase_space, firsts, ranks.rank());
+        }
+        const PointsView mine = test::part_of(points, firsts, ranks.rank());
+        const int device = devices[rank % devices.size()];
+        const FofResult found = groups_of_rank(ranks, mine, length, here, {.rebalance = rebalance}, device);
+        EXPECT_TRUE(std::ranges::equal(found.labels64(), std::span(expected.labels())
+                                                             .subspan(static_cast<std::size_t>(firsts[rank]),
+                                                                      static_cast<std::size_t>(mine.count()))))
+            << "rank " << rank << " of " << count;
+        EXPECT_EQ(found.groups, expected.groups);
+        EXPECT_EQ(found.sizes, expected.sizes);
+        EXPECT_EQ(found.linking_length, expected.linking_length);
+        EXPECT_EQ(found.box, expected.box);
+        EXPECT_EQ(found.wrapped_points, expected.wrapped_points);
+        const std::int64_t from_device = found.distribution->traffic.bytes_from_device;
+        EXPECT_TRUE(device >= 0 || from_device == 0);
+        reported += from_device;
+    });
+    // Beside them there are only counts: those of nodes and planes, at most 16 copies of 256 bytes a tree.
+    const std::int64_t copied = emulation::requests().to_host_bytes - before;
+    EXPECT_LE(reported, copied);
+    EXPECT_LE(copied - reported, std::int64_t{2} * count * 16 * 256);
+}
+
+template <class T>
+std::vector<T> some_points(const Case& of) {
+    std::vector<T> points = point_set<T>(of.set, of.dimension).coordinates;
+    points.resize(std::min(points.size(), static_cast<std::size_t>(300 * of.dimension)));
+    return points;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Sets, GroupsOverGpus,
+    testing::ValuesIn(cases_of({"empty", "two", "clustered", "lattice", "coincident", "slightly_outside"})), case_name);
+
+TEST_P(GroupsOverGpus, AreThoseOfOneProcess) {
+    if (!detail::dimension_is_on_device(GetParam().dimension)) {
+        GTEST_SKIP() << "dimension " << GetParam().dimension << " is not emulated";
+    }
+    with_type(GetParam().dtype, [&]<class T>(T) {
+        const PointSet<T> set = point_set<T>(GetParam().set, GetParam().dimension);
+        const std::vector<T> points = some_points<T>(GetParam());
+        const std::vector<T> slabs = along_the_first_axis(points, set.dimension);
+        const PointsView view(slabs, set.dimension);
+        Random draw(static_cast<std::uint64_t>(set.count()) * 31 + sizeof(T));
+        for (const NamedBox& named : set.boxes) {
+            SCOPED_TRACE(named.name);
+            const auto length = LinkingLength::absolute(set.extent() * (draw.integer(2) == 0 ? 0.05 : 0.15) + 1e-3);
+            const int ranks = static_cast<int>(1 + draw.integer(4));
+            const DeviceOfRank devices = draw.integer(2) == 0 ? DeviceOfRank{0, 1} : DeviceOfRank{3, 0, 2, 1};
+            expect_groups_of_one_process(view, length, {.box = named.box},
+                                         drawn_distribution(view.count(), ranks, draw), devices);
+        }
+    });
+}
+
+class GroupsOverGpusIn3D : public NeedsDimension<3> {};
+
+TEST_F(GroupsOverGpusIn3D, OfEveryNumberOfRanks) {
+    const std::vector<float> slabs = along_the_first_axis(some_points<float>({DType::float32, 3, "clustered"}), 3);
+    const PointsView points(slabs, 3);
+    for (const int ranks : {1, 2, 3, 4}) {
+        for (const RankFirsts& firsts : {evenly(points.count(), ranks), all_on(ranks / 2, points.count(), ranks),
+                                         unevenly(points.count(), ranks)}) {
+            expect_groups_of_one_process(points, LinkingLength::relative(0.4), {}, firsts, {0, 1, 2, 3});
+            expect_groups_of_one_process(points, LinkingLength::relative(0.4), {}, firsts, {1, -1}); // and a CPU
+        }
+    }
+}
+
+TEST_F(GroupsOverGpusIn3D, OfPointsThatMoveOrHaveIds) {
+    const std::vector<float> points = some_points<float>({DType::float32, 3, "clustered"});
+    const PointsView view(points, 3);
+    const RankFirsts firsts = unevenly(view.count(), 4);
+    expect_groups_of_one_process(view, LinkingLength::relative(0.4), {}, firsts, {0, 1, 2, 3}, true);
+    std::vector<std::int64_t> ids; // descending
+    std::vector<float> by_id;
+    for (std::int64_t i = view.count() - 1; i >= 0; --i) {
+        ids.push_back(i);
+        by_id.insert(by_id.end(), points.begin() + 3 * i, points.begin() + 3 * (i + 1));
+    }
+    const FofResult expected = fof(PointsView(by_id, 3), LinkingLength::relative(0.4), {.execution = cpu(1)});
+    std::mutex turn;
+    run_ranks(2, [&](Communicator& inner) {
+        const std::unique_lock lock(turn);
+        TakingTurns ranks(inner, turn);
+        const RankFirsts halves = evenly(view.count(), 2);
+        const auto first = static_cast<std::size_t>(halves[static_cast<std::size_t>(ranks.rank())]);
+        const PointsView mine = test::part_of(view, halves, ranks.rank());
+        const auto my_ids = std::span(ids).subspan(first, static_cast<std::size_t>(mine.count()));
+        const FofResult found =
+            groups_of_rank(ranks, mine, LinkingLength::relative(0.4), {}, {.ids = my_ids}, ranks.rank());
+        for (std::size_t i = 0; i < my_ids.size(); ++i) {
+            EXPECT_EQ(found.labels64()[i], expected.labels()[static_cast<std::size_t>(my_ids[i])]);
+        }
+    });
+}
+
+TEST_F(GroupsOverGpusIn3D, AreFoundInPhaseSpace) {
+    if (!detail::dimension_is_on_device(6)) {
+        GTEST_SKIP() << "dimension 6 is not emulated";
+    }
+    const std::vector<float> slabs = along_the_first_axis(some_points<float>({DType::float32, 3, "clustered"}), 3);
+    const PointsView points(slabs, 3);
+    Random draw(11);
+    const std::vector<float> velocities = velocities_for<float>(points.count(), 3, draw);
+    FofOptions options;
+    options.phase_space = PhaseSpace{PointsView(velocities, 3), VelocityLength::absolute(1.5)};
+    for (const int ranks : {1, 2, 4}) {
+        expect_groups_of_one_process(points, LinkingLength::relative(0.6), options, evenly(points.count(), ranks),
+                                     {0, 1, 2, 3});
+    }
+}
+
+TEST_F(GroupsOverGpusIn3D, FailOnAllRanksWhereOneGpuIsMissing) {
+    const std::vector<float> coordinates = some_points<float>({DType::float32, 3, "clustered"});
+    const PointsView points(coordinates, 3);
+    const RankFirsts firsts = evenly(points.count(), 2);
+    std::mutex turn;
+    run_ranks(2, [&](Communicator& inner) {
+        const std::unique_lock lock(turn);
+        TakingTurns ranks(inner, turn);
+        const auto call = [&](int device) {
+            return groups_of_rank(ranks, test::part_of(points, firsts, ranks.rank()), LinkingLength::relative(0.4), {},
+                                  {}, device);
+        };
+        try {
+            (void)call(ranks.rank() == 0 ? 0 : 9);
+            ADD_FAILURE() << "rank " << ranks.rank() << " found groups";
+        } catch (const Error& error) {
+            EXPECT_EQ(error.kind(), ErrorKind::device);
+            EXPECT_NE(std::string(error.what()).find("rank 1"), std::string::npos) << error.what();
+        }
+        EXPECT_EQ(call(ranks.rank()).groups, fof(points, LinkingLength::relative(0.4), {.execution = cpu(1)}).groups);
+    });
+}
+
+} // namespace
+} // namespace kith::test
