@@ -9,6 +9,7 @@
 // their squared lengths.
 #pragma once
 
+#include <kith/communicator.hpp>
 #include <kith/execution.hpp>
 #include <kith/fof.hpp>
 #include <kith/neighbor_row.hpp>
@@ -42,6 +43,13 @@ struct SpanningEdge {
     friend bool operator==(const SpanningEdge&, const SpanningEdge&) = default;
 };
 
+/// The same over ranks: global indices, or ids (distributed.hpp).
+struct SpanningEdge64 {
+    std::int64_t smaller = 0;
+    std::int64_t larger = 0;
+    friend bool operator==(const SpanningEdge64&, const SpanningEdge64&) = default;
+};
+
 /// Edges whose endpoints differ, but are so near each other, relative to the largest absolute coordinate or period,
 /// that the squared distance loses digits or vanishes (docs/semantics.md, "Numbers"): their lengths and their order are
 /// unreliable.
@@ -58,7 +66,7 @@ struct UnresolvedEdges {
 
 /// The properties of a spanning tree besides its edges, for storing and restoring it.
 struct SpanningTreeFacts {
-    std::int64_t points = 0;
+    std::int64_t points = 0; ///< over ranks, those of all ranks
     DType dtype = DType::float32;
     Engine engine = Engine::tree;
     Box box;                         ///< origins resolved
@@ -75,23 +83,28 @@ struct SpanningTreeFacts {
 };
 
 /// The edges of the tree, in ascending order of (squared distance, smaller index, larger index), in host memory. Copies
-/// share the edges. A tree that was moved from has no points.
+/// share the edges. A tree that was moved from has no points. Over ranks, each rank holds the edges whose larger
+/// endpoint is one of its points, in this order; merged, the parts of all ranks are the tree of one process. What needs
+/// the whole tree (groups, hierarchy, levels, files) refuses a part.
 class SpanningTree {
 public:
     SpanningTree() = default;
     SpanningTree(const SpanningTree&) = default;
     SpanningTree& operator=(const SpanningTree&) = default;
     SpanningTree(SpanningTree&& other) noexcept
-        : stages(std::move(other.stages)), unresolved(other.unresolved), edges_(std::move(other.edges_)),
+        : stages(std::move(other.stages)), unresolved(other.unresolved),
+          distribution(std::exchange(other.distribution, {})), edges_(std::move(other.edges_)),
           weights_(std::move(other.weights_)), heights_(std::move(other.heights_)),
-          facts_(std::exchange(other.facts_, {})) {}
+          facts_(std::exchange(other.facts_, {})), count_(std::exchange(other.count_, 0)) {}
     SpanningTree& operator=(SpanningTree&& other) noexcept {
         stages = std::move(other.stages);
         unresolved = other.unresolved;
+        distribution = std::exchange(other.distribution, {});
         edges_ = std::move(other.edges_);
         weights_ = std::move(other.weights_);
         heights_ = std::move(other.heights_);
         facts_ = std::exchange(other.facts_, {});
+        count_ = std::exchange(other.count_, 0);
         return *this;
     }
     ~SpanningTree() = default;
@@ -103,11 +116,18 @@ public:
 
     [[nodiscard]] const SpanningTreeFacts& facts() const noexcept { return facts_; }
     [[nodiscard]] std::int64_t points() const noexcept { return facts_.points; }
-    /// Number of edges: one less than the number of points; 0 without points.
-    [[nodiscard]] std::int64_t count() const noexcept { return facts_.points > 0 ? facts_.points - 1 : 0; }
+    /// Number of edges: one less than the number of points; 0 without points. Over ranks, of the edges of this rank.
+    [[nodiscard]] std::int64_t count() const noexcept { return count_; }
 
-    [[nodiscard]] std::span<const SpanningEdge> edges() const noexcept {
+    /// Throws Error: invalid_argument if the tree was found over ranks.
+    [[nodiscard]] std::span<const SpanningEdge> edges() const {
+        require_width(false);
         return {static_cast<const SpanningEdge*>(edges_.get()), static_cast<std::size_t>(count())};
+    }
+    /// The edges of this rank. Throws Error: invalid_argument unless the tree was found over ranks.
+    [[nodiscard]] std::span<const SpanningEdge64> edges64() const {
+        require_width(true);
+        return {static_cast<const SpanningEdge64*>(edges_.get()), static_cast<std::size_t>(count())};
     }
     /// Length of each edge, in the units of the points. Throws Error: invalid_argument unless dtype() is T.
     template <Coordinate T>
@@ -139,13 +159,17 @@ public:
     [[nodiscard]] double velocity_scale() const noexcept { return facts_.velocity_scale; }
     StageReports stages;        ///< cost of the call, including the tree build
     UnresolvedEdges unresolved; ///< counted for trees of positions; not in phase space, nor for a restored tree
+    std::optional<Distribution> distribution; ///< of the edges, if the tree was found over ranks
 
 private:
     friend struct SpanningTreeAccess;
+    void require_width(bool over_ranks) const;
+
     std::shared_ptr<void> edges_;
     std::shared_ptr<void> weights_;
     std::shared_ptr<void> heights_;
     SpanningTreeFacts facts_;
+    std::int64_t count_ = 0;
 };
 
 /// The minimum spanning tree of N points: N - 1 edges, or none if N is 0. Throws Error: invalid_argument (an invalid

@@ -16,6 +16,7 @@
 #include "support/denormals.hpp"
 #include "support/dimension.hpp"
 #include "support/message.hpp"
+#include "support/one_process.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -181,6 +182,7 @@ Hierarchy hierarchy(SpanningTree tree, const Execution& execution) {
 }
 
 Hierarchy hierarchy(const PointsOrTree& points, const SpanningTreeOptions& options) {
+    detail::require_one_process(options.execution);
     return hierarchy(spanning_tree(points, options), cpu(options.execution.threads, options.execution.progress));
 }
 

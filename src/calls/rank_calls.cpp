@@ -14,9 +14,11 @@
 #include "distributed/ownership.hpp"
 #include "distributed/radius.hpp"
 #include "distributed/ranks.hpp"
+#include "distributed/spanning_tree.hpp"
 #include "distributed/team.hpp"
 #include "distributed/z_order.hpp"
 #include "halos/columns.hpp"
+#include "mst/edges.hpp"
 #include "support/context.hpp"
 #include "support/dimension.hpp"
 #include "support/message.hpp"
@@ -151,6 +153,20 @@ std::vector<Argument> arguments_of(const FofCall& call, const RankOptions& of_ra
                                        flag("masses", phase_space && phase_space->masses),
                                        flag("rebalance", of_ranks.rebalance),
                                        {"imbalance", of_ranks.imbalance}});
+    return arguments;
+}
+
+std::vector<Argument> arguments_of(const SpanningTreeCall& call) {
+    const auto& at = call.options.phase_space;
+    const LinkingLength length = at ? at->linking_length : LinkingLength::absolute(0);
+    const VelocityLength psi = at ? at->phase_space.length : VelocityLength::absolute(0);
+    std::vector<Argument> arguments = shape_arguments(call.points.points(), call.options.box);
+    arguments.insert(arguments.end(), {flag("velocities", at.has_value()),
+                                       {"linking length", length.value()},
+                                       flag("relative linking length", length.is_relative()),
+                                       {"linking length of velocities", psi.value()},
+                                       flag("relative linking length of velocities", psi.is_relative()),
+                                       flag("masses", at && at->phase_space.masses)});
     return arguments;
 }
 
@@ -379,6 +395,21 @@ ZOrder z_order_over_team(const ZOrderCall& call) {
             });
         },
         [](const ZOrder& order) { return order.index_array.size(); });
+}
+
+SpanningTree spanning_tree_over_team(const SpanningTreeCall& call) {
+    return over_team(
+        call.options, [&] { check(call); },
+        [&](const SpanningTreeOptions& options) {
+            return SpanningTreeAccess::widened(spanning_tree(call.points, options), options.execution);
+        },
+        [&](Ranks& ranks, Context& context, const SpanningTreeOptions& options, const RankOptions& of_ranks) {
+            require_same(ranks, RankFunction::spanning_tree, arguments_of(call));
+            return with_dtype(call.points.dtype(), [&]<Coordinate T>(T) {
+                return spanning_tree_over_ranks<T>(ranks, context, {call.points.points(), options, of_ranks});
+            });
+        },
+        [](const SpanningTree& tree) { return tree.count(); });
 }
 
 void require_groups_of(const FofSummary& groups, int ranks) {

@@ -16,6 +16,7 @@ RadiusResult radius_search_over_team(const RadiusCall& call);
 RadiusCounts radius_count_over_team(const RadiusCall& call);
 FofResult fof_over_team(const FofCall& call);
 DbscanResult dbscan_over_team(const DbscanCall& call);
+SpanningTree spanning_tree_over_team(const SpanningTreeCall& call);
 ZOrder z_order_over_team(const ZOrderCall& call);
 /// Throws invalid_argument unless the groups were found over as many ranks; 0: by one process.
 void require_groups_of(const FofSummary& groups, int ranks);

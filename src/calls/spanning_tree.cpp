@@ -4,6 +4,7 @@
 #include "calls/calls.hpp"
 #include "calls/choose.hpp"
 #include "calls/device_calls.hpp"
+#include "calls/rank_calls.hpp"
 #include "calls/sources.hpp"
 #include "engines/brute_force/spanning_tree.hpp"
 #include "mst/boruvka.hpp"
@@ -46,6 +47,9 @@ void span(Context& context, const SpanningTreeCall& call, SpanningTree& result) 
 SpanningTree spanning_tree(const PointsOrTree& points, const SpanningTreeOptions& options) {
     const detail::SpanningTreeCall call{points, options};
     const detail::Where where = detail::where_of(options.execution);
+    if (where == detail::Where::ranks) {
+        return detail::spanning_tree_over_team(call);
+    }
     detail::check(call, where);
     const Engine engine = detail::choose(call.task(), options.engine, detail::size_of(points, nullptr, 0, where));
     if (where == detail::Where::gpu) {

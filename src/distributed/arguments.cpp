@@ -11,8 +11,9 @@ namespace kith::detail {
 
 namespace {
 
-constexpr std::array<std::string_view, 10> function_names{
-    "knn", "knn_visit", "radius_search", "radius_count", "fof", "dbscan", "catalog", "halos", "z_order", "gather"};
+constexpr std::array<std::string_view, 11> function_names{"knn",   "knn_visit", "radius_search", "radius_count",
+                                                          "fof",   "dbscan",    "spanning_tree", "catalog",
+                                                          "halos", "z_order",   "gather"};
 
 std::string text_of(ArgumentKind kind, double value) {
     switch (kind) {

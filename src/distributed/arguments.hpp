@@ -49,6 +49,7 @@ enum class RankFunction : std::uint8_t {
     radius_count,
     fof,
     dbscan,
+    spanning_tree,
     catalog,
     halos,
     z_order,

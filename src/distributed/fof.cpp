@@ -4,6 +4,7 @@
 
 #include "distributed/given_ids.hpp"
 #include "distributed/linked_points.hpp"
+#include "distributed/linking_length.hpp"
 #include "distributed/number_components.hpp"
 #include "distributed/phase_space.hpp"
 #include "distributed/rebalance.hpp"
@@ -20,24 +21,6 @@
 namespace kith::detail {
 
 namespace {
-
-/// Collective. Resolves the linking length of points, and tells the summary what follows from it.
-template <Coordinate T>
-void resolve_length(Ranks& ranks, const SharedPoints<T>& shared, const LinkingLength& length, FofSummary& summary) {
-    const Frame<T>& frame = shared.points.frame;
-    const std::int64_t total = shared.ownership.total();
-    ResolvedLength resolved;
-    LargestCoordinate largest;
-    if (resolve_length(length.value(), length.is_relative(), frame, total, resolved).refusal ==
-        PointError::length_unresolved) { // on all ranks; alike() must not communicate
-        largest = largest_of_all(ranks, shared);
-    }
-    Ranks::alike([&] {
-        resolve_length(length, frame, total, summary, [&] { return largest; });
-        summary.box = resolved_box(frame);
-        summary.wrapped_points = frame.outside;
-    });
-}
 
 /// Fills labels, sizes and the number of groups of points in the frame of all ranks, in the order of their numbers, as
 /// the labels are; the linking length of the result has been resolved.
@@ -97,6 +80,8 @@ void fof_over_ranks(Ranks& ranks, Context& context, const FofOverRanks& call, co
     SharedPoints<T> shared = share_frame<T>(ranks, context, call.points, options.box);
     ids.number(shared);
     resolve_length(ranks, shared, call.length, result);
+    result.box = resolved_box(shared.points.frame);
+    result.wrapped_points = shared.points.frame.outside;
     SharedPhaseSpace<T> in_phase_space;
     if (options.phase_space) {
         in_phase_space = share_phase_space(ranks, context, shared, options.box, *options.phase_space, result);

@@ -75,11 +75,20 @@ std::string UnresolvedEdges::warning() const {
                            detail::remedy_for_unresolved({farthest_point, axis, value}, dtype));
 }
 
+void SpanningTree::require_width(bool over_ranks) const {
+    if (over_ranks != distribution.has_value()) {
+        throw Error(ErrorKind::invalid_argument,
+                    over_ranks ? "the spanning tree was found by one process; its edges are edges()"
+                               : "this is one rank's part of a spanning tree that was found over ranks; its edges are "
+                                 "edges64(), and what needs the whole tree runs on one process");
+    }
+}
+
 template <Coordinate T>
 SpanningTree::SpanningTree(const SpanningTreeFacts& facts, std::span<const SpanningEdge> edges,
                            std::span<const T> weights, std::span<const T> heights)
     : facts_(facts) {
-    const auto size = static_cast<std::size_t>(count());
+    const auto size = static_cast<std::size_t>(std::max<std::int64_t>(facts.points - 1, 0));
     if (facts.points < 0 || facts.dtype != dtype_of<T> || edges.size() != size || weights.size() != size ||
         heights.size() != size) {
         throw detail::error(ErrorKind::invalid_argument, "a spanning tree of ", facts.points, " points of type ",
@@ -114,11 +123,19 @@ SpanningTree SpanningTreeAccess::make(std::int64_t points, DType dtype, Engine e
     result.facts_.points = points;
     result.facts_.dtype = dtype;
     result.facts_.engine = engine;
-    const std::int64_t count = result.count();
+    const std::int64_t count = std::max<std::int64_t>(points - 1, 0);
+    result.count_ = count;
     const auto what = [&] { return detail::message("the ", count, " edges of the tree"); };
     result.edges_ = detail::allocate_result(count * static_cast<std::int64_t>(sizeof(SpanningEdge)), what);
     result.weights_ = detail::allocate_result(count * detail::item_size(dtype), what);
     result.heights_ = detail::allocate_result(points * detail::item_size(dtype), what);
+    return result;
+}
+
+SpanningTree SpanningTreeAccess::part_of(std::int64_t points, DType dtype) {
+    SpanningTree result;
+    result.facts_.points = points;
+    result.facts_.dtype = dtype;
     return result;
 }
 
@@ -161,6 +178,44 @@ void SpanningTreeAccess::measure(detail::Context& context, const detail::Frame<T
 }
 
 template <Coordinate T>
+void SpanningTreeAccess::take_part(detail::Context& context, const detail::Frame<T>& frame,
+                                   detail::Buffer<Part<T>> edges, SpanningTree& result) {
+    const std::int64_t count = edges.size();
+    const auto what = [&] { return detail::message("the ", count, " edges of this rank"); };
+    result.count_ = 0;
+    result.edges_ = detail::allocate_result(count * static_cast<std::int64_t>(sizeof(SpanningEdge64)), what);
+    result.weights_ = detail::allocate_result(count * static_cast<std::int64_t>(sizeof(T)), what);
+    result.heights_ = detail::allocate_result(count * static_cast<std::int64_t>(sizeof(T)), what);
+    result.count_ = count;
+    detail::parallel_sort(context, edges);
+    const detail::Heights<T> height_of(frame);
+    const detail::PowerOfTwo<T> back(-frame.exponent);
+    auto* const ends = static_cast<SpanningEdge64*>(result.edges_.get());
+    T* const weights = static_cast<T*>(result.weights_.get());
+    T* const heights = static_cast<T*>(result.heights_.get());
+    detail::parallel_each(count, detail::grain, [&](std::int64_t i) {
+        ends[i] = edges[i].ends;
+        weights[i] = back(std::sqrt(edges[i].squared));
+        heights[i] = height_of(edges[i].squared);
+    });
+}
+
+SpanningTree SpanningTreeAccess::widened(SpanningTree tree, const Execution& execution) {
+    const std::shared_ptr<void> narrow = tree.edges_;
+    tree.edges_ = detail::allocate_result(tree.count() * static_cast<std::int64_t>(sizeof(SpanningEdge64)),
+                                          [&] { return detail::message("the ", tree.count(), " edges of this rank"); });
+    const auto* const from = static_cast<const SpanningEdge*>(narrow.get());
+    auto* const to = static_cast<SpanningEdge64*>(tree.edges_.get());
+    detail::Context(execution).run([&] {
+        detail::parallel_each(tree.count(), detail::grain, [&](std::int64_t i) {
+            to[i] = {from[i].smaller, from[i].larger};
+        });
+    });
+    tree.distribution.emplace();
+    return tree;
+}
+
+template <Coordinate T>
 void SpanningTreeAccess::count_unresolved(detail::Context& context, const detail::Frame<T>& frame,
                                           const PointsView& given, SpanningTree& result) {
     detail::UnresolvedCounter<T> counter(frame, given, given);
@@ -196,6 +251,10 @@ template void SpanningTreeAccess::finish(detail::Context&, const detail::Frame<f
 template void SpanningTreeAccess::finish(detail::Context&, const detail::Frame<double>&, SpanningTree&);
 template void SpanningTreeAccess::measure(detail::Context&, const detail::Frame<float>&, SpanningTree&);
 template void SpanningTreeAccess::measure(detail::Context&, const detail::Frame<double>&, SpanningTree&);
+template void SpanningTreeAccess::take_part(detail::Context&, const detail::Frame<float>&, detail::Buffer<Part<float>>,
+                                            SpanningTree&);
+template void SpanningTreeAccess::take_part(detail::Context&, const detail::Frame<double>&,
+                                            detail::Buffer<Part<double>>, SpanningTree&);
 template void SpanningTreeAccess::count_unresolved(detail::Context&, const detail::Frame<float>&, const PointsView&,
                                                    SpanningTree&);
 template void SpanningTreeAccess::count_unresolved(detail::Context&, const detail::Frame<double>&, const PointsView&,

@@ -5,13 +5,13 @@
 
 #include "groups/resolve_length.hpp"
 #include "points/frame.hpp"
+#include "support/context.hpp"
 
 #include <algorithm>
 #include <cstdint>
+#include <tuple>
 
 namespace kith::detail {
-
-class Context;
 
 /// A result's memory while its edges are being found, in any order.
 template <Coordinate T>
@@ -58,6 +58,28 @@ struct SpanningTreeAccess {
     /// The same of edges that are sorted.
     template <Coordinate T>
     static void measure(detail::Context& context, const detail::Frame<T>& frame, SpanningTree& result);
+
+    /// A result without edges, for a part of the tree of so many points.
+    static SpanningTree part_of(std::int64_t points, DType dtype);
+
+    /// An edge of a part of the tree, found over ranks.
+    template <Coordinate T>
+    struct Part {
+        T squared; ///< in working units
+        SpanningEdge64 ends;
+
+        friend bool operator<(const Part& a, const Part& b) noexcept {
+            return std::tie(a.squared, a.ends.smaller, a.ends.larger) <
+                   std::tie(b.squared, b.ends.smaller, b.ends.larger);
+        }
+    };
+    /// Sorts the edges of a part, and gives them to a result, whose own memory is freed. Runs inside a stage.
+    template <Coordinate T>
+    static void take_part(detail::Context& context, const detail::Frame<T>& frame, detail::Buffer<Part<T>> edges,
+                          SpanningTree& result);
+    static const void* ends(const SpanningTree& result) { return result.edges_.get(); }
+    /// A tree of one process as the only part of a tree over ranks.
+    static SpanningTree widened(SpanningTree tree, const Execution& execution);
 
     /// Goes over the edges of points, as given, once more, where coordinates are tiny.
     template <Coordinate T>

@@ -262,12 +262,12 @@ TEST(EngineTable, IsCheckedWhereverACallRuns) {
     EXPECT_TRUE(is_refused(ErrorKind::unsupported,
                            {"'brute' does not support k nearest neighbors over ranks; use one of: auto, tree"},
                            [] { detail::check_engine(Engine::brute_force, Task::neighbors, Where::ranks); }));
-    EXPECT_TRUE(is_refused(ErrorKind::unsupported, {"the spanning tree is not found over ranks"},
-                           [] { detail::check_engine(Engine::automatic, Task::spanning_tree, Where::ranks); }));
+    EXPECT_TRUE(is_refused(ErrorKind::unsupported, {"a kept index is not found over ranks"},
+                           [] { detail::check_engine(Engine::automatic, Task::index, Where::ranks); }));
     EXPECT_TRUE(is_refused(ErrorKind::unsupported, {"DBSCAN is not found over ranks on GPUs; use kith::over() with"},
                            [] { detail::check_engine(Engine::automatic, Task::clusters, Where::gpu_ranks); }));
-    EXPECT_TRUE(is_refused(ErrorKind::unsupported, {"the spanning tree is not found over ranks; run the call on one"},
-                           [] { detail::check_engine(Engine::automatic, Task::spanning_tree, Where::gpu_ranks); }));
+    EXPECT_TRUE(is_refused(ErrorKind::unsupported, {"a kept index is not found over ranks; run the call on one"},
+                           [] { detail::check_engine(Engine::automatic, Task::index, Where::gpu_ranks); }));
     EXPECT_TRUE(is_refused(ErrorKind::unsupported, {"groups in phase space are not found asynchronously"},
                            [] { detail::check_engine(Engine::tree, Task::groups_in_phase_space, Where::stream); }));
 }

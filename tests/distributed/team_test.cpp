@@ -63,6 +63,18 @@ PhaseSpace phase_space_of(const PointsView& points) {
     return {points, VelocityLength::absolute(1)};
 }
 
+/// Whether a part has the edges of one process whose larger ends are points of the rank.
+bool is_part_of_tree(const SpanningTree& part, const Share& share, int ranks, const SpanningTree& whole) {
+    std::vector<SpanningEdge64> expected;
+    for (const auto& [smaller, larger] : whole.edges()) {
+        if (larger >= share.first && larger < share.first + share.mine.count()) {
+            expected.push_back({smaller, larger});
+        }
+    }
+    return std::ranges::equal(part.edges64(), expected) && part.distribution->ranks == ranks &&
+           part.distribution->total == whole.count();
+}
+
 std::vector<Function> functions() {
     return {
         {"knn", Task::neighbors,
@@ -153,15 +165,18 @@ std::vector<Function> functions() {
              return false;
          }},
         {"spanning_tree", Task::spanning_tree,
-         [](const Share& share, Engine engine, const Execution& execution, int) {
-             (void)spanning_tree(share.mine, {.engine = engine, .execution = execution});
-             return false;
+         [](const Share& share, Engine engine, const Execution& execution, int ranks) {
+             return is_part_of_tree(spanning_tree(share.mine, {.engine = engine, .execution = execution}), share, ranks,
+                                    spanning_tree(share.all));
          }},
         {"spanning_tree in phase space", Task::spanning_tree_in_phase_space,
-         [](const Share& share, Engine engine, const Execution& execution, int) {
-             const PhaseSpaceAt at{phase_space_of(share.mine), LinkingLength::absolute(length)};
-             (void)spanning_tree(share.mine, {.engine = engine, .execution = execution, .phase_space = at});
-             return false;
+         [](const Share& share, Engine engine, const Execution& execution, int ranks) {
+             const auto at = [](const PointsView& points) {
+                 return PhaseSpaceAt{phase_space_of(points), LinkingLength::absolute(length)};
+             };
+             const SpanningTree found =
+                 spanning_tree(share.mine, {.engine = engine, .execution = execution, .phase_space = at(share.mine)});
+             return is_part_of_tree(found, share, ranks, spanning_tree(share.all, {.phase_space = at(share.all)}));
          }},
         refused("radius_visit",
                 [](const Share& share, const Execution& execution) {
@@ -262,7 +277,9 @@ TEST_F(CallsOverTeams, AreAnsweredAsTheTableSaysOrRefusedOnAllRanks) {
             for (std::size_t i = 0; i < engine_names.size(); ++i) {
                 const auto engine = static_cast<Engine>(i);
                 SCOPED_TRACE(function.name + ", " + name_of(engine) + ", rank " + std::to_string(ranks.rank()));
-                if (function.task == Task::groups_in_phase_space && !is_built(6)) {
+                const bool is_in_phase_space =
+                    function.task == Task::groups_in_phase_space || function.task == Task::spanning_tree_in_phase_space;
+                if (is_in_phase_space && !is_built(6)) {
                     continue; // of positions and velocities of 3 dimensions each
                 }
                 if (function.task && detail::answers(engine, *function.task, Where::ranks)) {

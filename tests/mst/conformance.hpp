@@ -5,6 +5,7 @@
 // the oracle, edge by edge, bit for bit.
 #pragma once
 
+#include "mst/many_points.hpp"
 #include "oracle/spanning_tree.hpp"
 #include "support/cases.hpp"
 
@@ -40,9 +41,6 @@ struct SpanningTreeEffort {
     std::int64_t points = sized(4096);
 };
 SpanningTreeEffort spanning_tree_effort();
-
-/// Points enough for several planes of nodes, of kinds that make many rounds, many ties or many coincident points.
-std::vector<float> many_points(const std::string& kind, std::int64_t count);
 
 template <class T>
 std::vector<oracle::TreeEdge<T>> edges_of(const SpanningTree& tree) {
