@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy
+
 from kith import _arrays, _core, _units
 from kith._arrays import AnyArray, BoxLike, ProgressLike
 from kith._call import over_ranks
@@ -19,9 +21,10 @@ class SpanningTree:
 
     Attributes
     ----------
-    edges : array of int32, shape (n - 1, 2)
+    edges : array of int32, over processes of int64, shape (n - 1, 2)
         Rows of the points that an edge joins, the smaller one first. Equally long edges are ordered by the smaller row,
-        then by the larger one.
+        then by the larger one. Over processes, global indices or ids: each process holds the edges whose larger index is
+        a point of its own.
     weights : array, shape (n - 1,)
         The length of each edge, in the units and type of the points.
     heights : array, shape (n - 1,)
@@ -56,7 +59,7 @@ def mst(points: AnyArray, *, box: BoxLike = None, linking_length: float | None =
     Parameters
     ----------
     points, box, engine, device, threads, progress, comm
-        As for `kith.knn`, but within one process: not over those of a `comm`. The engines "kdtree" and "clover" do not find the tree, and on a GPU only "tree" does. The
+        As for `kith.knn`. The engines "kdtree" and "clover" do not find the tree, and on a GPU only "tree" does. The
         results of a GPU are copied to the host.
     linking_length, b, psi, psi_sigma, velocities, masses
         For a tree in phase space, as for `kith.fof`: velocities times linking_length / psi count as lengths. The edges
@@ -67,7 +70,9 @@ def mst(points: AnyArray, *, box: BoxLike = None, linking_length: float | None =
     SpanningTree
         `edges`, `weights` and `heights`, shortest edge first: n - 1 edges, none of fewer than two points. They are
         arrays of PyTorch or JAX if the points are, else of NumPy; in the host's memory, also where a GPU found them.
-        They own their memory, without a copy; JAX makes one where it puts arrays by default.
+        They own their memory, without a copy; JAX makes one where it puts arrays by default. Over the processes of a
+        `comm`, the edges whose larger index is one of this process's points, in the same order: those of all processes,
+        merged, are the tree.
 
     Raises
     ------
@@ -94,6 +99,8 @@ def mst(points: AnyArray, *, box: BoxLike = None, linking_length: float | None =
     ([[0, 2], [1, 3], [1, 2]], [1.0, 2.0, 4.0])
     """
     source, length, phase_space = phase_space_at(points, box, linking_length, b, psi, psi_sigma, velocities, masses)
+    if comm is not None:
+        _arrays.require_type(source.like, numpy.int64)
     *arrays, used = _core.span(source.call(device, threads, progress, engine, comm=comm), length, phase_space)
     edges, weights, heights = (_arrays.in_library_of(source.like, array) for array in arrays)
     return SpanningTree(edges, _units.with_unit(weights, source.unit), _units.with_unit(heights, source.unit), used)

@@ -37,6 +37,10 @@ def dbscan(**options):
     return over(kith.dbscan, {"points": points, "eps": 0.1, **options})
 
 
+def mst(**options):
+    return over(kith.mst, {"points": points, **options})
+
+
 def z_order(**options):
     return over(kith.z_order, {"points": points, **options})
 
@@ -61,7 +65,7 @@ class Undecodable:
         return b"\xff".decode()
 
 
-SLIPS = [(call, slip) for call in (knn, radius_search, fof, halos, dbscan, z_order) for slip in (
+SLIPS = [(call, slip) for call in (knn, radius_search, fof, halos, dbscan, mst, z_order) for slip in (
     {"points": None}, {"points": points[0]}, {"points": "words"}, {"points": points.astype(complex)},
     {"points": points[:, :1]}, {"points": points[:, :2]}, {"points": points.astype(numpy.float64)},
     {"points": points * numpy.nan}, {"points": Odd()}, {"points": Undecodable()}, {"box": "wide"}, {"box": -1},
@@ -102,6 +106,9 @@ SLIPS += [(dbscan, slip) for slip in (
     {"eps": None}, {"eps": "wide"}, {"eps": -1}, {"eps": 0.2}, {"min_samples": 0}, {"min_samples": 7}, {"star": True},
     {"star": 3}, {"return_core": True}, {"ids": numpy.arange(49)})]
 
+SLIPS += [(mst, slip) for slip in (
+    {"psi": 1}, {"psi": 1, "b": 0.2, "velocities": points}, {"velocities": points}, {"b": 0.2}, {"ids": numpy.arange(49)})]
+
 for call, slip in SLIPS:
     name = f"{call.__name__}({', '.join(f'{key}={value!r:.40}' for key, value in slip.items())})"
     try:
@@ -115,6 +122,6 @@ for call, slip in SLIPS:
     assert re.match(r"rank \d: ", texts[0]) or "all ranks must" in texts[0], f"{name}: {texts[0]}"
     if world.rank == 0:
         print(name, flush=True)
-knn(), radius_search(), fof(), halos(), dbscan(), z_order(), gather()  # and all goes on
+knn(), radius_search(), fof(), halos(), dbscan(), mst(), z_order(), gather()  # and all goes on
 if world.rank == 0:
     print(len(SLIPS), "slips were raised everywhere")

@@ -104,6 +104,19 @@ for comm in (world, world.Split(0, world.size - world.rank)):  # the second one 
                 assert numpy.array_equal(is_core, expected_core[rows])
                 assert ranks.report["clusters"] == expected_labels.max() + 1
                 assert ranks.report["core_points"] == expected_core.sum()
+            for speeds in (None, numpy.sin(numpy.arange(len(whole) * dimension)).reshape(-1, dimension)):
+                if speeds is not None and dimension != 3:
+                    continue
+                phase_space = {} if speeds is None else {"psi": 0.5, "b": 0.5}
+                of_mine = {} if speeds is None else {"velocities": speeds[rows]}
+                of_whole = {} if speeds is None else {"velocities": speeds}
+                found = kith.mst(mine, box=BOX, threads=1, comm=ranks, **phase_space, **of_mine)
+                expected = kith.mst(whole, box=BOX, **phase_space, **of_whole)
+                here = (expected.edges[:, 1] >= first) & (expected.edges[:, 1] < first + len(mine))
+                assert numpy.array_equal(found.edges, expected.edges[here]) and found.edges.dtype == numpy.int64
+                assert numpy.array_equal(found.weights, expected.weights[here]) and found.weights.dtype == dtype
+                assert numpy.array_equal(found.heights, expected.heights[here])
+                assert ranks.report["total"] == len(expected)
             few = whole[:7] if comm.rank == comm.size - 1 else whole[:0]
             distances, indices = kith.knn(mine, 3, few, max_distance=0.1, threads=1, comm=comm)
             expected_distances, expected_indices = kith.knn(whole, 3, few, max_distance=0.1)
@@ -246,7 +259,7 @@ if world.size == 3:
 
 # What is not found over processes is refused on all of them, within seconds; so are trees, and int32.
 tree = kith.Tree(numpy.random.default_rng(0).random((50, 3)))
-refused = {"mst": lambda: kith.mst(mine, comm=world), "hierarchy": lambda: kith.hierarchy(mine, comm=world),
+refused = {"brute mst": lambda: kith.mst(mine, engine="brute", comm=world), "hierarchy": lambda: kith.hierarchy(mine, comm=world),
            "ladder": lambda: kith.fof_ladder(mine, [0.1], comm=world), "brute": lambda: kith.fof(mine, 0.1, engine="brute", comm=world),
            "tree": lambda: kith.knn(tree, 3, comm=world), "few": lambda: kith.radius_count(tree, 0.1, [[0, 0, 0]], comm=world),
            "int32": lambda: kith.knn(mine, 3, index_dtype=numpy.int32, comm=world),
