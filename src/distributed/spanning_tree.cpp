@@ -22,13 +22,16 @@
 #include "distributed/unresolved.hpp"
 #include "mst/boruvka.hpp"
 #include "mst/edges.hpp"
+#include "mst/height.hpp"
 #include "neighbors/unresolved.hpp"
 #include "support/parallel_sort.hpp"
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <functional>
+#include <iterator>
 #include <limits>
 #include <optional>
 #include <span>
@@ -475,7 +478,7 @@ private:
         });
     }
 
-    void finish(Buffer<RowEdge<T>>& own, SpanningTree& result) {
+    void finish(const Buffer<RowEdge<T>>& own, SpanningTree& result) {
         struct Joint {
             std::int64_t number;
             std::int32_t rank;
@@ -497,28 +500,45 @@ private:
                 offer(edge.smaller, edge.larger, edge.smaller_rank);
             }
         }
-        const auto arrived = std::ssize(joined_);
-        Buffer<SpanningTreeAccess::Part<T>> edges(context_.memory_tracker(),
-                                                  joined_own_ + arrived + std::ssize(coincident_));
-        parallel_each(joined_own_, grain, [&](std::int64_t i) {
-            edges[i] = {own[i].squared, {shared_.numbers[own[i].ends.smaller], shared_.numbers[own[i].ends.larger]}};
-        });
-        own = Buffer<RowEdge<T>>();
-        std::int64_t count = joined_own_;
-        const auto add = [&](const RankEdge<T>& edge) {
-            edges[count++] = {edge.squared, {edge.smaller, edge.larger}};
-            if (edge.smaller_rank != ranks_.rank()) {
-                remote_.push_back(edge);
-            }
-        };
-        for (const RankEdge<T>& edge : joined_) {
-            add(edge);
-        }
         for (const auto& [first, other] : coincident_) {
             const Joint& joint = joints.at(shared_.numbers[first]);
-            add({0, joint.number, shared_.numbers[other], joint.rank, ranks_.rank()});
+            joined_.push_back({0, joint.number, shared_.numbers[other], joint.rank, ranks_.rank()});
         }
-        SpanningTreeAccess::take_part(context_, shared_.points.frame, std::move(edges), result);
+        Buffer<RankEdge<T>> others(context_.memory_tracker(), std::ssize(joined_));
+        std::ranges::copy(joined_, others.data());
+        joined_ = std::vector<RankEdge<T>>(); // frees them
+        parallel_sort(context_, others);
+        std::copy_if(others.data(), others.data() + others.size(), std::back_inserter(remote_),
+                     [&](const RankEdge<T>& edge) { return edge.smaller_rank != ranks_.rank(); });
+        merge(own, others, result);
+    }
+
+    /// Both ascend.
+    void merge(const Buffer<RowEdge<T>>& own, const Buffer<RankEdge<T>>& others, SpanningTree& result) const {
+        const auto memory = SpanningTreeAccess::part_memory<T>(result, joined_own_ + others.size());
+        const Frame<T>& frame = shared_.points.frame;
+        const Heights<T> height_of(frame);
+        const PowerOfTwo<T> back(-frame.exponent);
+        const auto numbered = [&](const RowEdge<T>& edge) {
+            const auto [smaller, larger] = edge.ends;
+            return RankEdge<T>{edge.squared, shared_.numbers[smaller], shared_.numbers[larger], 0, 0};
+        };
+        const auto set = [&](std::int64_t position, const RankEdge<T>& edge) {
+            memory.ends[position] = {edge.smaller, edge.larger};
+            memory.weights[position] = back(std::sqrt(edge.squared));
+            memory.heights[position] = height_of(edge.squared);
+        };
+        const RowEdge<T>* const end_of_own = own.data() + joined_own_;
+        parallel_each(joined_own_, grain, [&](std::int64_t i) {
+            const RankEdge<T> edge = numbered(own[i]);
+            set(i + (std::lower_bound(others.data(), others.data() + others.size(), edge) - others.data()), edge);
+        });
+        parallel_each(others.size(), grain, [&](std::int64_t i) {
+            const auto* const next = std::lower_bound(
+                own.data(), end_of_own, others[i],
+                [&](const RowEdge<T>& edge, const RankEdge<T>& other) { return numbered(edge) < other; });
+            set(i + (next - own.data()), others[i]);
+        });
     }
 
     /// Of all ranks' edges. The smaller ends that are points of other ranks are fetched as given.

@@ -178,26 +178,15 @@ void SpanningTreeAccess::measure(detail::Context& context, const detail::Frame<T
 }
 
 template <Coordinate T>
-void SpanningTreeAccess::take_part(detail::Context& context, const detail::Frame<T>& frame,
-                                   detail::Buffer<Part<T>> edges, SpanningTree& result) {
-    const std::int64_t count = edges.size();
+SpanningTreeAccess::PartMemory<T> SpanningTreeAccess::part_memory(SpanningTree& result, std::int64_t count) {
     const auto what = [&] { return detail::message("the ", count, " edges of this rank"); };
     result.count_ = 0;
     result.edges_ = detail::allocate_result(count * static_cast<std::int64_t>(sizeof(SpanningEdge64)), what);
     result.weights_ = detail::allocate_result(count * static_cast<std::int64_t>(sizeof(T)), what);
     result.heights_ = detail::allocate_result(count * static_cast<std::int64_t>(sizeof(T)), what);
     result.count_ = count;
-    detail::parallel_sort(context, edges);
-    const detail::Heights<T> height_of(frame);
-    const detail::PowerOfTwo<T> back(-frame.exponent);
-    auto* const ends = static_cast<SpanningEdge64*>(result.edges_.get());
-    T* const weights = static_cast<T*>(result.weights_.get());
-    T* const heights = static_cast<T*>(result.heights_.get());
-    detail::parallel_each(count, detail::grain, [&](std::int64_t i) {
-        ends[i] = edges[i].ends;
-        weights[i] = back(std::sqrt(edges[i].squared));
-        heights[i] = height_of(edges[i].squared);
-    });
+    return {static_cast<SpanningEdge64*>(result.edges_.get()), static_cast<T*>(result.weights_.get()),
+            static_cast<T*>(result.heights_.get())};
 }
 
 SpanningTree SpanningTreeAccess::widened(SpanningTree tree, const Execution& execution) {
@@ -251,10 +240,8 @@ template void SpanningTreeAccess::finish(detail::Context&, const detail::Frame<f
 template void SpanningTreeAccess::finish(detail::Context&, const detail::Frame<double>&, SpanningTree&);
 template void SpanningTreeAccess::measure(detail::Context&, const detail::Frame<float>&, SpanningTree&);
 template void SpanningTreeAccess::measure(detail::Context&, const detail::Frame<double>&, SpanningTree&);
-template void SpanningTreeAccess::take_part(detail::Context&, const detail::Frame<float>&, detail::Buffer<Part<float>>,
-                                            SpanningTree&);
-template void SpanningTreeAccess::take_part(detail::Context&, const detail::Frame<double>&,
-                                            detail::Buffer<Part<double>>, SpanningTree&);
+template SpanningTreeAccess::PartMemory<float> SpanningTreeAccess::part_memory(SpanningTree&, std::int64_t);
+template SpanningTreeAccess::PartMemory<double> SpanningTreeAccess::part_memory(SpanningTree&, std::int64_t);
 template void SpanningTreeAccess::count_unresolved(detail::Context&, const detail::Frame<float>&, const PointsView&,
                                                    SpanningTree&);
 template void SpanningTreeAccess::count_unresolved(detail::Context&, const detail::Frame<double>&, const PointsView&,

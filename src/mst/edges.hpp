@@ -62,21 +62,15 @@ struct SpanningTreeAccess {
     /// A result without edges, for a part of the tree of so many points.
     static SpanningTree part_of(std::int64_t points, DType dtype);
 
-    /// An edge of a part of the tree, found over ranks.
+    /// Memory of a part of the tree, in the order of its edges; it replaces what the result has.
     template <Coordinate T>
-    struct Part {
-        T squared; ///< in working units
-        SpanningEdge64 ends;
-
-        friend bool operator<(const Part& a, const Part& b) noexcept {
-            return std::tie(a.squared, a.ends.smaller, a.ends.larger) <
-                   std::tie(b.squared, b.ends.smaller, b.ends.larger);
-        }
+    struct PartMemory {
+        SpanningEdge64* ends;
+        T* weights;
+        T* heights;
     };
-    /// Sorts the edges of a part, and gives them to a result, whose own memory is freed. Runs inside a stage.
     template <Coordinate T>
-    static void take_part(detail::Context& context, const detail::Frame<T>& frame, detail::Buffer<Part<T>> edges,
-                          SpanningTree& result);
+    static PartMemory<T> part_memory(SpanningTree& result, std::int64_t count);
     static const void* ends(const SpanningTree& result) { return result.edges_.get(); }
     /// A tree of one process as the only part of a tree over ranks.
     static SpanningTree widened(SpanningTree tree, const Execution& execution);

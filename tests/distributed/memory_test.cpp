@@ -9,6 +9,7 @@
 #include <kith/distributed.hpp>
 #include <kith/fof.hpp>
 #include <kith/knn.hpp>
+#include <kith/spanning_tree.hpp>
 
 #include <gtest/gtest.h>
 
@@ -122,6 +123,14 @@ TEST_F(RankMemory, OfClustersIsLittleMoreThanThatOfOneProcess) {
     expect_little_more_than_serial([&](const PointsView& points) { (void)dbscan(points, 0.008, 5, options); },
                                    [&](Communicator& ranks, const PointsView& points) {
                                        (void)dbscan(points, 0.008, 5, over_ranks(ranks, options));
+                                   });
+}
+
+TEST_F(RankMemory, OfSpanningTreesIsLittleMoreThanThatOfOneProcess) {
+    const SpanningTreeOptions options{.box = Box::periodic(1), .execution = cpu(1)};
+    expect_little_more_than_serial([&](const PointsView& points) { (void)spanning_tree(points, options); },
+                                   [&](Communicator& ranks, const PointsView& points) {
+                                       (void)spanning_tree(points, over_ranks(ranks, options));
                                    });
 }
 
