@@ -154,6 +154,12 @@ std::vector<Function> functions() {
              return share.are_mine(found.labels64(), all.labels()) && share.are_mine(found.is_core, all.is_core) &&
                     found.sizes == all.sizes && share.is_mine(found.distribution, ranks);
          }},
+        {"pair_counts", Task::pair_counts,
+         [](const Share& share, Engine engine, const Execution& execution, int) {
+             const std::vector<double> edges{0, length};
+             (void)pair_counts(share.mine, edges, {.engine = engine, .execution = execution});
+             return false;
+         }},
         {"sum_neighbors by k", Task::neighbor_sums,
          [](const Share& share, Engine engine, const Execution& execution, int) {
              (void)sum_neighbors(share.mine, Nearest{3}, {.engine = engine, .execution = execution});
