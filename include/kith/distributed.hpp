@@ -2,9 +2,9 @@
 //
 // A call whose execution is kith::over(communicator) is collective: each rank makes it with its own points or queries,
 // possibly none; all other arguments except Execution must be the same on all ranks. These calls run over ranks: knn(),
-// knn_into(), knn_visit(), radius_search(), radius_count(), fof(), dbscan(), spanning_tree(), catalog() and halos(), with
-// the engine tree or automatic, on points, not on a Tree, which belongs to one process; on the CPU, fof() also on a GPU
-// of each rank, with points in host memory. All others refuse it on every rank.
+// knn_into(), knn_visit(), radius_search(), radius_count(), fof(), dbscan(), spanning_tree(), catalog(), halos(),
+// z_order() and gather(), with the engine tree or automatic, on points, not on a Tree, which belongs to one process; on
+// the CPU, fof() also on a GPU of each rank, with points in host memory. All others refuse it on every rank.
 //
 // Points stay on their rank; each rank gets the answers for its own points or queries, in their order. The global index
 // of a point is the number of points on lower ranks plus its row. The answers are bit-identical to those of one process
@@ -63,7 +63,7 @@ struct RankOptions {
     /// them. Separate queries are sent to where the points near them are. Other functions ignore it. Worth its traffic
     /// if the points of a rank are scattered, or if it has far more of them than others. Must be the same on all ranks.
     bool rebalance = false;
-    /// Optional, used if the call rebalances several ranks: the cost of each point of this rank in any unit, finite and
+    /// Optional, used if the call rebalances several ranks, and by z_order(): the cost of each point of this rank in any unit, finite and
     /// 0 or more. Each rank then gets about the same sum of weights instead of the same number of points. A weight
     /// below 1/64 of the mean counts as that; if all are 0, all points are alike. Either all ranks that have points
     /// pass weights, or none. The answers do not depend on them. In a simulation, pass the `work` of the previous

@@ -49,8 +49,8 @@ struct PairCountOptions {
 struct PairCounts {
     std::vector<std::int64_t> counts;  ///< of each bin, row-major: bins of r, rp or s; for each those of pi or mu
     std::vector<double> weighted;      ///< sums of the products of the weights of each bin; empty without weights
-    std::int64_t vanished_weights = 0; ///< weights above 0 that count as 0, being below 2^-31 of the largest; 0 if
-                                       ///< a set has no points
+    std::int64_t vanished_weights = 0; ///< weights above 0 that count as 0, being 2^-31 or less of the power of two at
+                                       ///< or below the largest; 0 if a set has no points
     std::vector<double> edges;         ///< rounded to the points' type
     std::vector<double> second_edges;  ///< rounded to the points' type
     int line_of_sight = -1;            ///< its axis, or -1 if pairs are binned by r

@@ -172,7 +172,8 @@ private:
     std::int64_t count_ = 0;
 };
 
-/// The minimum spanning tree of N points: N - 1 edges, or none if N is 0. Throws Error: invalid_argument (an invalid
+/// The minimum spanning tree of N points: N - 1 edges, or none if N is 0; over ranks, of the points of all of them, of
+/// which a rank and the points that it fetches may be 2^31 - 1. Throws Error: invalid_argument (an invalid
 /// box, a box for a kith::Tree, a tree on another device; in phase space as fof()), invalid_points (a point that is not
 /// finite, extent over twice the period), too_large (more than 2^31 - 1 points), unsupported (an engine that
 /// does not support spanning trees, or not on a GPU; dimension not built; a GPU without CUDA in this build), device,

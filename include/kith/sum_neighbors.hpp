@@ -79,8 +79,9 @@ struct FieldSums {
     std::vector<double> gradient; ///< rows x dimension, row-major
 };
 
-/// One number per query, in the order of the queries, float64, in the units of the input. Where there is nothing to sum
-/// a density is 0 and all else NaN; where the reach is 0 the density is infinite.
+/// One number per query, in the order of the queries, float64, in the units of the input. Where there is nothing to sum,
+/// sums are 0, means and the like NaN, and the reach of k neighbors infinite; where the reach is 0 the density is
+/// infinite, or NaN without any mass.
 struct NeighborSums : SearchSummary {
     std::vector<double> density;          ///< sum of mass times kernel
     std::vector<double> reach;            ///< distance of the last neighbor; of searches within a radius empty

@@ -40,9 +40,10 @@ nb::object count_pairs(const Call& call, const std::optional<InputArray>& other,
         .line_of_sight = line_of_sight,
         .weights = weights_of(weights, "weights"),
         .other_weights = weights_of(other_weights, "other_weights")};
-    auto* const found = new PairCounts(answer(call, steps * points.count(), bins, [&](const PairCountOptions& options) {
-        return others ? pair_counts(points, *others, first, options) : pair_counts(points, first, options);
-    }));
+    auto* const found = new PairCounts(answer(
+        call, steps * (points.count() + (others ? others->count() : 0)), bins, [&](const PairCountOptions& options) {
+            return others ? pair_counts(points, *others, first, options) : pair_counts(points, first, options);
+        }));
     const nb::capsule owner = owner_of(found);
     const bool is_weighted = weights || other_weights;
     return nb::make_tuple(array_of(std::span<const std::int64_t>(found->counts), owner),

@@ -65,10 +65,11 @@ nb::object sum(const Call& call, const std::optional<InputArray>& queries, std::
     wanted.density_gradient = density_gradient;
     const std::int64_t rows = view ? view->count() : points.count();
     auto* const found =
-        new NeighborSums(answer(call, rows * k.value_or(32) + points.count(), wanted, [&](const SumOptions& options) {
-            return view ? sum_neighbors(points, *view, neighborhood, options)
-                        : sum_neighbors(points, neighborhood, options);
-        }));
+        new NeighborSums(answer(call, rows * std::min(k.value_or(32), std::int64_t{1} << 20) + points.count(), wanted,
+                                [&](const SumOptions& options) {
+                                    return view ? sum_neighbors(points, *view, neighborhood, options)
+                                                : sum_neighbors(points, neighborhood, options);
+                                }));
     const nb::capsule owner = owner_of(found);
     warn(call, found->unresolved);
     const auto dimension = static_cast<std::size_t>(points.dimension());

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy
 
-from kith import _core
+from kith import _core, _units
 from kith._arrays import AnyArray, BoxLike, ProgressLike
 from kith._call import as_other_set, normalize_arguments
 from kith._hints import takes_own_names
@@ -110,22 +110,30 @@ def correlation(points: AnyArray, randoms: AnyArray | None = None, *, edges: Any
         raise ValueError("random_weights are given without randoms")
     if randoms is None:
         periods = _periods(source.box, dimension)
-    randoms = as_other_set(randoms, source, "randoms")
-    if randoms is not None:
-        random_weights = as_weights(random_weights, "random_weights")
-    pairs = pair_counts(points, box=box, weights=weights, **bins, **run)
-    if randoms is None:
-        volumes = _volumes(pairs, periods)
+        # What the edges will be, and whether the volumes of the bins are known, before any pair is counted.
+        none = source.core[:0] if source.shape else source.core  # which is refused
+        volumes = _volumes(_counts(source, none, None, bins, {}), periods, source.real_type)
+        pairs = _counts(source, source.core, None, bins, run, weights)
         expected = _all_pairs(source.shape[0], weights) * volumes / math.prod(periods)
         return Correlation(_ratio(_sums(pairs), expected) - 1, "natural", pairs)
-    box = source.box if box is None else box
-    cross = pair_counts(points, randoms, box=box, weights=weights, other_weights=random_weights, **bins, **run)
-    among = pair_counts(randoms, box=box, weights=random_weights, **bins, **run)
+    randoms = as_other_set(randoms, source, "randoms")
+    random_weights = as_weights(random_weights, "random_weights")
+    among = _counts(source, randoms, None, bins, run, random_weights)  # first, since an error is likeliest here
+    pairs = _counts(source, source.core, None, bins, run, weights)
+    cross = _counts(source, source.core, randoms, bins, run, weights, random_weights)
     count = randoms.shape[0]
     dd = _sums(pairs) / _all_pairs(source.shape[0], weights)
     dr = _sums(cross) / (_total(source.shape[0], weights) * _total(count, random_weights))
     rr = _sums(among) / _all_pairs(count, random_weights)
     return Correlation(_ratio(dd - 2 * dr + rr, rr), "landy-szalay", pairs, cross, among)
+
+
+def _counts(source, points, other, bins, run, weights=None, other_weights=None):
+    """Of plain points, in the unit of the source, which the edges may carry."""
+    lengths = {name: bins[name] for name in ("edges", "pi_edges")}
+    plain = dict(zip(lengths, _units.in_unit(source.unit, **lengths)))
+    return pair_counts(points, other, box=source.box, weights=weights, other_weights=other_weights,
+                       **{**bins, **plain}, **run)
 
 
 def _sums(pairs):
@@ -153,7 +161,7 @@ def _ratio(found, expected):
 
 def _periods(box, dimension):
     if box is None:
-        raise ValueError("without randoms the estimator needs a periodic box, whose volume tells the pairs expected; give "
+        raise ValueError("without randoms the estimator needs a periodic box, whose volume gives the expected number of pairs; give "
                          "box or randoms")
     given = numpy.atleast_1d((box if isinstance(box, _core.Box) else _core.Box(box)).period)
     periods = numpy.broadcast_to(given, (dimension,)) if len(given) == 1 else given
@@ -163,15 +171,15 @@ def _periods(box, dimension):
     return [float(period) for period in periods]
 
 
-def _volumes(pairs, periods):
+def _volumes(pairs, periods, real_type):
     """Of each bin around a point; refused where nearest images do not fill it."""
     dimension = len(periods)
     along = 0 if pairs.line_of_sight is None else pairs.line_of_sight
     across = [period for axis, period in enumerate(periods) if axis != along]
     is_projected = pairs.binning == "rp_pi"
-    _require_half(pairs.edges, min(across) if is_projected else min(periods), "edges")
+    _require_half(pairs.edges, real_type(min(across) if is_projected else min(periods)), "edges")
     if is_projected:
-        _require_half(pairs.second_edges, periods[along], "pi_edges")
+        _require_half(pairs.second_edges, real_type(periods[along]), "pi_edges")
         return numpy.outer(_balls(pairs.edges, dimension - 1), 2 * numpy.diff(pairs.second_edges))
     volumes = _balls(pairs.edges, dimension)
     if pairs.binning == "r":
@@ -187,6 +195,6 @@ def _balls(edges, dimension):
 
 
 def _require_half(edges, period, what):
-    if edges[-1] > period / 2:
+    if edges[-1] > period / 2:  # both rounded to the type of the points
         raise ValueError(f"the last of {what} is {edges[-1]:.10g}, more than half the period {period:.10g}: beyond it the "
                          "nearest images do not fill a bin; take shorter ones, or give randoms")

@@ -22,7 +22,7 @@ class PairCounts:
     weighted : NumPy array of float64 of the same shape, or None
         Sums of the products of weights.
     vanished_weights : int
-        Weights above 0 that count as 0, being below 2^-31 of the largest.
+        Weights above 0 that count as 0, being 2^-31 or less of the power of two at or below the largest.
     edges : NumPy array of float64, shape (bins + 1,)
         Edges of r, rp or s, rounded to the type of the points.
     second_edges : NumPy array of float64, or None

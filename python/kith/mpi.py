@@ -58,8 +58,8 @@ class Ranks:
         to where the points near them are, and the answers are sent back. Worth its traffic if the points of a process are
         scattered, or if it has far more of them than others. Must be the same on all processes. Other functions ignore it.
     weights : array, shape (n,), optional
-        For `rebalance` and `kith.z_order`: the cost of each point in any unit, finite and 0 or more. Each process then gets about the same sum
-        of weights instead of the same number of points. Either all processes that have points pass weights, or none. In a
+        For `rebalance` and `kith.z_order`: the cost of each point in any unit, finite and 0 or more. Each process then gets
+        about the same sum of weights instead of the same number of points. Either all processes that have points pass weights, or none. In a
         simulation, pass `report["work"]` of the previous step.
     imbalance : float
         For `rebalance` and `kith.z_order`: how much the parts of processes may differ, as a fraction of the mean number of
@@ -70,7 +70,8 @@ class Ranks:
     report : dict
         Of the latest call: `bytes_sent`, `bytes_received` and `messages_sent` of this process, the `seconds` of each stage,
         `first`, the global index of its first query, label or edge, and `total`, their number on all processes. With
-        `rebalance` these add `work`, an array of float32 of shape (n,): what each point cost, in seconds; empty if there is one process.
+        `rebalance` these add `work`, an array of float32 of shape (n,): what each point cost, in seconds; empty if there is
+        one process.
         Of `kith.fof` and `kith.halos` also `groups`, the number of groups, `linking_length` and `psi`; of `kith.dbscan` the
         numbers of `clusters`, `core_points` and `noise_points`.
     """

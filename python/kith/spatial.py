@@ -201,11 +201,16 @@ class cKDTree:
         edges = numpy.concatenate(([0.0], different)) if len(different) else numpy.zeros(2)
         found = _core.count_pairs(_call(self._tree), None if within else other._embedded(other.data), edges, "r",
                                   numpy.empty(0), -1, *of_both)
-        numbers = (found[1] if is_weighted else found[0].astype(numpy.intp)).cumsum()
-        numbers = (2 * numbers + self.n if within else numbers)[places.reshape(radii.shape)]
-        if radii.ndim == 0:
-            return numbers[()].item()
-        return numbers if cumulative else numpy.diff(numbers, prepend=numbers.dtype.type(0))
+        of_bins = found[1] if is_weighted else found[0].astype(numpy.intp)
+        if within:
+            of_bins = 2 * of_bins
+            of_bins[:1] += self.n  # each point with itself
+        places = places.reshape(radii.shape)
+        if not cumulative and radii.ndim == 1:  # of equal radii, only the first has anything between it and the one before
+            is_first = numpy.diff(places, prepend=-1) > 0
+            return numpy.where(is_first, of_bins[places], of_bins.dtype.type(0))
+        numbers = of_bins.cumsum()[places]
+        return numbers[()].item() if radii.ndim == 0 else numbers
 
     def sparse_distance_matrix(self, other, max_distance, p=2.0, output_type="dok_matrix"):
         """The distances of the pairs of a point of this tree and one of `other` that are within `max_distance`.

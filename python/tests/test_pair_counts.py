@@ -128,3 +128,35 @@ def test_what_pair_counts_refuse():
             kith.pair_counts(POINTS, **given)
     with pytest.raises(NotImplementedError, match="use one of: auto, tree"):
         kith.pair_counts(POINTS, edges=[0, 1], engine="kdtree")
+
+
+def test_correlations_carry_units_with_randoms():
+    units = pytest.importorskip("astropy.units")
+    plain = kith.correlation(POINTS, OTHERS, edges=EDGES, box=1)
+    found = kith.correlation(POINTS * units.Mpc, OTHERS * 1000 * units.kpc, edges=EDGES * units.Mpc, box=1 * units.Mpc)
+    assert numpy.array_equal(found.xi, plain.xi) and found.random_pairs.counts.tolist() == plain.random_pairs.counts.tolist()
+
+
+@pytest.mark.parametrize("box", [0.1, 0.3, 1.1, 2.2])
+def test_bins_may_end_at_half_the_period(box):
+    points = (POINTS * box).astype(numpy.float32)
+    assert kith.correlation(points, edges=[0, box / 4, box / 2], box=box).xi.shape == (2,)
+    with pytest.raises(ValueError, match="more than half the period"):
+        kith.correlation(points, edges=[0, box / 4, box * 0.501], box=box)
+
+
+def test_correlations_refuse_before_pairs_are_counted():
+    def progress(stage, fraction):
+        raise AssertionError("pairs were counted")
+
+    for slip in ({"edges": [0, 0.6], "box": 1}, {"edges": [0, 0.2], "mu_edges": [0, 2], "box": 1}):
+        with pytest.raises(ValueError):
+            kith.correlation(POINTS, progress=progress, **slip)
+
+
+def test_small_bins_behind_large_ones_keep_their_weight():
+    points = numpy.array([[0.0, 0, 0], [1, 0, 0], [0, 5, 0]])
+    tree, r = kith.spatial.cKDTree(points), [0.5, 0.5, 2, 6]
+    weights = numpy.array([2.0**29, 2.0**29, 1])
+    bins = tree.count_neighbors(tree, r, weights=weights, cumulative=False)
+    assert bins.tolist() == [2 * 2.0**58 + 1, 0, 2 * 2.0**58, 4 * 2.0**29]

@@ -8,6 +8,7 @@
 #include "pairs/edges.hpp"
 #include "pairs/pair_weights.hpp"
 #include "points/frame.hpp"
+#include "support/allocation_errors.hpp"
 #include "support/context.hpp"
 #include "support/dimension.hpp"
 
@@ -97,7 +98,9 @@ PairCounts run(const PairCall& call) {
     PairCounts result;
     result.engine = choose(Task::pair_counts, call.options.engine, size_of(call.points, nullptr, 0, where));
     Context context(call.options.execution);
-    with_dtype(call.points.dtype(), [&]<Coordinate T>(T) { count<T>(context, call, result); });
+    with_allocation_errors("the counts of pairs", [&] {
+        with_dtype(call.points.dtype(), [&]<Coordinate T>(T) { count<T>(context, call, result); });
+    });
     result.stages = context.take_stages();
     return result;
 }

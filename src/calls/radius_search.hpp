@@ -60,7 +60,7 @@ public:
         return counter.rows();
     }
 
-    /// Has the rows of a result counted.
+    /// Counts the unresolved rows of a result.
     template <class Index>
     void count(UnresolvedCounter<T>& counter, std::span<const std::int64_t> offsets, const Index* indices) const {
         context_.run([&] {

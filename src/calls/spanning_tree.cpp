@@ -47,7 +47,7 @@ void span(Context& context, const SpanningTreeCall& call, SpanningTree& result) 
 SpanningTree spanning_tree(const PointsOrTree& points, const SpanningTreeOptions& options) {
     const detail::SpanningTreeCall call{points, options};
     const detail::Where where = detail::where_of(options.execution);
-    if (where == detail::Where::ranks) {
+    if (detail::is_over_ranks(where)) {
         return detail::spanning_tree_over_team(call);
     }
     detail::check(call, where);

@@ -156,11 +156,13 @@ public:
         if (queries) {
             queries_.emplace(context.memory_tracker(), queries->view.count() * dimension);
             const PointReader<T> read(*queries);
-            for (std::int64_t i = 0; i < queries->view.count(); ++i) {
-                for (int axis = 0; axis < dimension; ++axis) {
-                    (*queries_)[i * dimension + axis] = read(i, axis);
-                }
-            }
+            context.run([&] {
+                parallel_each(queries->view.count(), grain, [&](std::int64_t i) {
+                    for (int axis = 0; axis < dimension; ++axis) {
+                        (*queries_)[i * dimension + axis] = read(i, axis);
+                    }
+                });
+            });
         }
     }
     [[nodiscard]] WorkingPositions<T> view() const {
@@ -172,7 +174,7 @@ private:
     std::optional<Buffer<T>> queries_;
 };
 
-/// Memory for all results but gradients of fields, whose emptiness tells the passes apart.
+/// Memory for all results. A column that was not asked for stays empty.
 void allocate(const SumCall& call, NeighborSums& sums) {
     const Execution& execution = call.options.execution;
     const std::int64_t rows = call.row_count();
@@ -261,6 +263,7 @@ void sum_nearest(Context& context, const SumCall& call, std::int64_t k, Neighbor
                                .exclude_self = options.exclude_self,
                                .engine = options.engine,
                                .execution = options.execution};
+    k = std::min(k, std::max<std::int64_t>(call.points.count(), 1)); // there are no more
     const KnnCall knn{call.points, call.queries, k, of_search};
     sums.engine = choose(Task::neighbor_sums, options.engine, size_of(call.points, call.queries, k, Where::cpu));
     KnnSearch<T> search(context, knn, sums.engine);

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -75,7 +76,9 @@ struct Spread {
     double median = 0;
     double greatest = 0;
 
+    /// NaN, of points that coincide and have no mass, has no order.
     explicit Spread(std::vector<double> numbers) {
+        std::erase_if(numbers, [](double number) { return std::isnan(number); });
         if (numbers.empty()) {
             return;
         }

@@ -2,7 +2,7 @@
 //
 // A component may be joined through its least edge. Its limit is a length, squared, that no unknown edge out of it is
 // shorter than. So the least known edge is the least of all if it is shorter than the limit. Edges are offered in
-// ascending order. One that neither of its components can vouch for is open, and closes both: whatever comes later is
+// ascending order. One that is certainly the least of neither of its components is open, and closes both: whatever comes later is
 // not their least edge. Two closed components are never joined, so that one pass finds all that can be joined, and an
 // open edge remains between two components. Source: the cut property that Boruvka's method (1926) rests on. Cost: close
 // to O(1) for each edge.
@@ -48,7 +48,7 @@ public:
         }
         Component& first = components_[a];
         Component& second = components_[b];
-        if (!first.vouches_for(squared) && !second.vouches_for(squared)) {
+        if (!first.has_least(squared) && !second.has_least(squared)) {
             first.nearest = std::min(first.nearest, squared);
             second.nearest = std::min(second.nearest, squared);
             return EdgeState::open;
@@ -69,7 +69,7 @@ public:
         return true;
     }
 
-    /// Leaves an edge out of a component open, whoever could vouch for it.
+    /// Leaves an edge out of a component open, even if it is the least.
     void leave_open(T squared, std::int32_t member) {
         T& nearest = components_[root_of(member)].nearest;
         nearest = std::min(nearest, squared);
@@ -102,7 +102,7 @@ private:
         T limit = std::numeric_limits<T>::infinity();
         T nearest = none; ///< of its open edges; or none
 
-        [[nodiscard]] bool vouches_for(T squared) const { return nearest == none && squared < limit; }
+        [[nodiscard]] bool has_least(T squared) const { return nearest == none && squared < limit; }
     };
 
     std::vector<std::int32_t> parents_;

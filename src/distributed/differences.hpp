@@ -15,7 +15,7 @@
 
 namespace kith::detail {
 
-/// Writes numbers that are 0 or more.
+/// Writes numbers, mostly 0 or more.
 class DifferenceWriter {
 public:
     explicit DifferenceWriter(MessageWriter& writer) : writer_(writer) {}

@@ -94,12 +94,19 @@ public:
         return counts ? unresolved_of_all(ranks_, shared_, counter->rows()) : UnresolvedRows();
     }
 
+    /// Those of the context, and of the searches that visitors saw, joined by name.
+    [[nodiscard]] StageReports take_stages() {
+        StageReports stages = context_.take_stages();
+        stages.insert(stages.end(), stages_.begin(), stages_.end());
+        return stages;
+    }
+
 private:
     [[nodiscard]] const Frame<T>& frame() const { return shared_.points.frame; }
 
     /// Rows of all receivers, or of those at these rows, which the visitor then knows by their position.
     void search(const PointsView& queries, std::span<const std::int32_t> rows, const NeighborVisitor& visitor,
-                std::optional<UnresolvedCounter<T>>& counter) const {
+                std::optional<UnresolvedCounter<T>>& counter) {
         KnnOptions options = options_;
         options.box = {}; // the tree has it
         options.engine = Engine::tree;
@@ -107,7 +114,17 @@ private:
         const auto visit = [&](const NeighborBlock& block) {
             take(block, rows, visitor, counter ? &*counter : nullptr);
         };
-        (void)knn_visit(visit, *sources_.tree, queries, k_ + (options_.exclude_self ? 1 : 0), options);
+        const SearchSummary found =
+            knn_visit(visit, *sources_.tree, queries, k_ + (options_.exclude_self ? 1 : 0), options);
+        for (const StageReport& stage : found.stages) {
+            const auto same = std::ranges::find(stages_, stage.name, &StageReport::name);
+            if (same == stages_.end()) {
+                stages_.push_back(stage);
+            } else {
+                same->seconds += stage.seconds;
+                same->peak_bytes = std::max(same->peak_bytes, stage.peak_bytes);
+            }
+        }
     }
 
     /// Collective.
@@ -232,6 +249,7 @@ private:
     std::vector<std::int32_t> order_; ///< of the receivers along the curve, if there are several ranks
     JoinedPoints sources_;
     PointNumbers query_numbers_;
+    StageReports stages_; ///< of the searches that visitors saw
 };
 
 template <Coordinate T>
@@ -252,7 +270,7 @@ UnresolvedRows visit_rebalanced(Ranks& ranks, Context& context, const KnnOverRan
     DistributedVisit<T> visit(ranks, context, here.points, queries ? &queries_here : nullptr, call.k, call.options);
     const UnresolvedRows unresolved =
         visit.run(visitor, &receivers, queries ? std::span<const std::int64_t>() : here.ids->order());
-    summary.stages = context.take_stages();
+    summary.stages = visit.take_stages();
     summary.distribution.emplace().work = here.moved.work(seconds_of(summary.stages));
     return unresolved;
 }
@@ -274,7 +292,7 @@ SearchSummary knn_visit_over_ranks(Ranks& ranks, Context& context, const KnnOver
     ranks.agreed([&] { ids.sort(shared); });
     DistributedVisit<T> visit(ranks, context, shared, call.queries, call.k, call.options);
     summary.unresolved = visit.run(visitor);
-    summary.stages = context.take_stages();
+    summary.stages = visit.take_stages();
     return summary;
 }
 

@@ -121,7 +121,7 @@ private:
 
 template <Coordinate T>
 OutgoingEdges<T>::OutgoingEdges(Ranks& ranks, Context& context, const SharedPoints<T>& shared, const PlaneTree<T>& tree)
-    : ranks_(ranks), context_(context), shared_(shared), tree_(tree), view_(tree.view()),
+    : ranks_(ranks), context_(context), shared_(shared), view_(tree.view()),
       tops_(ranks, view_, shared.points.frame.dimension) {
     ranks.agreed([&] {
         bounds_ = Buffer<T>(context.memory_tracker(), tree.points.count);
@@ -295,7 +295,7 @@ void OutgoingEdges<T>::keep_nearest_requests() {
     }
     requests_ = std::move(kept);
     requesting_ = std::move(requesting);
-    most_requests_ *= 8;
+    most_requests_ = std::min(8 * most_requests_, std::int64_t{1} << 40);
 }
 
 /// Components without a known edge: of each other rank's box, the nearest leaf asks with one point.

@@ -108,7 +108,6 @@ private:
     Ranks& ranks_;
     Context& context_;
     const SharedPoints<T>& shared_;
-    const PlaneTree<T>& tree_;
     const TreeView<T> view_;
     TopPlanes<T> tops_;
     Buffer<T> bounds_;

@@ -263,8 +263,11 @@ private:
         const Radii radii = here_ && !call_.radii.is_uniform() ? Radii(radii_) : call_.radii;
         const PointNumbers numbers = queries_ ? PointNumbers(queries_->global_indices(), true)
                                               : PointNumbers(Ownership(ranks_, receivers().count()));
-        DistributedRadius<T> here(ranks_, context_, here_ ? here_->points : shared_, queries, numbers, radii,
-                                  call_.options);
+        RadiusOptions options = call_.options;
+        if (here_) {
+            options.max_result_bytes = 0; // rows of other ranks are not this rank's result
+        }
+        DistributedRadius<T> here(ranks_, context_, here_ ? here_->points : shared_, queries, numbers, radii, options);
         auto result = run(here);
         StageReports stages = context_.take_stages();
         stages.insert(stages.end(), result.stages.begin(), result.stages.end());

@@ -145,6 +145,10 @@ private:
     };
 
     std::int32_t member_of(std::int64_t name) {
+        if (std::ssize(names_) == std::numeric_limits<std::int32_t>::max()) {
+            throw Error(ErrorKind::too_large, "rank 0 would have to join more than 2147483647 components of all ranks; "
+                                              "distribute the points so that those of a rank are near each other");
+        }
         const auto [entry, is_new] = members_.try_emplace(name, components_.members());
         if (is_new) {
             components_.add(std::numeric_limits<T>::infinity());

@@ -1,5 +1,5 @@
 // Links the points of one part of a set, such as those of a rank: on the host (part_linker_cpu.hpp) or on a GPU
-// (part_linker_device.hpp). Who joins the parts (distributed/linked_points) does not know which.
+// (part_linker_device.hpp). distributed/linked_points, which joins the parts, does not know which.
 //
 // The host always has the boxes of all nodes and the row of each position, since they tell which points of other parts
 // are near. Coordinates stay where points are linked.
@@ -30,7 +30,7 @@ public:
     /// The tree of the part, in memory of the host; coordinates of its points are null if they are on a GPU. Without
     /// planes if there are no points.
     [[nodiscard]] virtual TreeView<T> tree() const = 0;
-    /// Links the points of the tree within a length. Tells the component of each row, -1 of rows that are not in the
+    /// Links the points of the tree within a length. Writes the component of each row, -1 of rows that are not in the
     /// tree.
     virtual void link(T squared_length, std::span<std::int32_t> component) = 0;
     /// Links other points, of the host, in a tree of their own. Returns the component of each.

@@ -117,12 +117,19 @@ private:
     void fill_column_as(ScratchArray<double>& array, const ScalarsView& column) const {
         const Scalar* const scalars = static_cast<const Scalar*>(column.data());
         const std::int64_t stride = column.stride() / static_cast<std::int64_t>(sizeof(Scalar));
-        fill(array, 0, [&](std::int64_t i) { return static_cast<double>(scalars[indices_[i] * stride]); });
+        fill(array, 0,
+             [&](std::int64_t i) { return static_cast<double>(scalars[indices_[i] * stride]) + 0.0; }); // no -0.0
     }
     [[nodiscard]] WeighedRow<T> row() const {
         const double inverse = 1 / reach_;
         const bool are_equal = job_.masses == nullptr && job_.volumes == nullptr;
         return {distances_, are_equal ? nullptr : scratch_.masses.data(), size_, std::isfinite(inverse) ? inverse : 0};
+    }
+    /// Zeros have no exponent: if all numbers of a column are 0, `top` says nothing.
+    static void add(FixedSum& sum, double a, double b) {
+        if (a != 0 && b != 0) {
+            sum.add(split(a), split(b));
+        }
     }
     /// The sum of a times b. `top`: the exponent above all terms.
     [[nodiscard]] double sum_of(const ScratchArray<double>& a, const double* b, int top) const {
@@ -131,15 +138,14 @@ private:
         }
         FixedSum sum(top, job_.units->terms);
         for (std::int64_t i = 0; i < size_; ++i) {
-            sum.add(split(a[i]), split(b[i]));
+            add(sum, a[i], b[i]);
         }
         return to_double(sum.value());
     }
     [[nodiscard]] double sum_of(const ScratchArray<double>& a, int top) const {
-        const SplitNumber one = split(1.0);
-        FixedSum sum(top + one.exponent, job_.units->terms);
+        FixedSum sum(top + split(1.0).exponent, job_.units->terms);
         for (std::int64_t i = 0; i < size_; ++i) {
-            sum.add(split(a[i]), one);
+            add(sum, a[i], 1);
         }
         return to_double(sum.value());
     }

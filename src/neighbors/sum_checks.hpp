@@ -1,4 +1,4 @@
-// What can be said of sums over neighbors without looking at points and columns.
+// Checks of sums over neighbors that need neither points nor columns.
 #pragma once
 
 #include <kith/error.hpp>

@@ -40,6 +40,10 @@ inline void check_edges(std::span<const double> edges, const char* what, double 
 /// Of pairs, of points of this dimension, without their coordinates.
 inline void check_bins(std::span<const double> edges, const PairCountOptions& options, int dimension) {
     constexpr double infinity = std::numeric_limits<double>::infinity();
+    if (static_cast<std::size_t>(options.binning) >= pair_binning_names.size()) {
+        throw error(ErrorKind::invalid_argument,
+                    "binning is no value of PairBinning: ", static_cast<int>(options.binning));
+    }
     check_edges(edges, "edges", infinity);
     if (options.binning == PairBinning::separation) {
         if (!options.second_edges.empty()) {

@@ -1,6 +1,6 @@
 // Weights of pairs as whole numbers, so that their sums are exact and know no order.
 //
-// The unit is 2^-30 of the power of two at or below the largest weight: whole numbers up to 2^31, and weights of
+// The unit is 2^-30 of the power of two at or below the largest weight: whole numbers below 2^31, and weights of
 // float32 within a factor of 128 of the largest, are kept exactly. A sum of products of any pairs fits 128 bits.
 #pragma once
 

@@ -317,14 +317,16 @@ TEST_F(CallsOverTeams, WriteWideIndicesAlone) {
     });
 }
 
-// What no GPU of a rank does is refused as it is without one, not done by the CPU.
+// What no GPU of a rank does is refused as it is without one, not done by the CPU; on all ranks, if one has a GPU.
 TEST_F(CallsOverTeams, RefuseGpusExceptInTheTable) {
     each_team([](const Share& share, Communicator& ranks) {
         const auto refused = [&](const Function& function, const char* how) {
             SCOPED_TRACE(function.name);
-            EXPECT_TRUE(is_refused(ErrorKind::unsupported, {how}, [&] {
-                (void)function.is_right(share, Engine::tree, over(ranks, cuda()), ranks.size());
-            }));
+            for (const Execution& here : {cuda(), ranks.rank() == 0 ? cuda() : cpu(1)}) {
+                EXPECT_TRUE(is_refused(ErrorKind::unsupported, {how}, [&] {
+                    (void)function.is_right(share, Engine::tree, over(ranks, here), ranks.size());
+                }));
+            }
         };
         for (const Function& function : functions()) {
             if (function.task && !detail::answers(Engine::tree, *function.task, Where::gpu_ranks)) {

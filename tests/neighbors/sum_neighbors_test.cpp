@@ -67,15 +67,19 @@ struct SomeColumns {
     std::vector<double> masses;
     std::vector<float> first;
     std::vector<double> second;
+    std::vector<double> zeros; ///< of both signs
 
     SomeColumns(std::int64_t count, Random& draw) {
         for (std::int64_t i = 0; i < count; ++i) {
             masses.push_back(draw.integer(9) == 0 ? 0 : std::ldexp(draw.uniform(), static_cast<int>(draw.integer(20))));
             first.push_back(static_cast<float>(draw.normal()));
             second.push_back(0.1);
+            zeros.push_back(draw.integer(2) == 0 ? 0.0 : -0.0);
         }
     }
-    [[nodiscard]] std::vector<std::vector<double>> fields() const { return {{first.begin(), first.end()}, second}; }
+    [[nodiscard]] std::vector<std::vector<double>> fields() const {
+        return {{first.begin(), first.end()}, second, zeros};
+    }
 };
 
 template <class T>
@@ -151,7 +155,7 @@ private:
         if (draw_.integer(3) > 0) {
             options.masses = columns_.masses;
         }
-        options.fields = {columns_.first, columns_.second};
+        options.fields = {columns_.first, columns_.second, columns_.zeros};
         const bool has_slope = options.kernel != SmoothingKernel::top_hat;
         options.statistics = {true, true, true, true, true, has_slope && queries_ == nullptr};
         options.density_gradient = has_slope;

@@ -253,7 +253,7 @@ Totals neighbor_sums(const WorkingCopy<T>& sources, const std::vector<T>* querie
             double least = nan;
             double greatest = nan;
             for (std::size_t k = 0; k < c.size(); ++k) {
-                const double a = fields[f][row.sources[k]];
+                const double a = fields[f][row.sources[k]] + 0.0; // no -0.0
                 terms[k] = {c[k], a};
                 least = k == 0 ? a : std::min(least, a);
                 greatest = k == 0 ? a : std::max(greatest, a);
