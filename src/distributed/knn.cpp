@@ -258,19 +258,14 @@ void search_rebalanced(Ranks& ranks, Context& context, const KnnOverRanks& call,
                        std::vector<float>& work) {
     // Queries are looked at before anything moves, so that an error names the rank and the row that they came from.
     (void)share_queries(ranks, context, call.queries, shared.points.frame);
-    Rebalanced<T> here(ranks, context, shared, ids, call.of_ranks);
+    RebalancedSearch<T> moved(ranks, context, shared, ids, call.queries, call.of_ranks);
+    Rebalanced<T>& here = moved.sources;
     ranks.agreed([&] { here.ids->sort(here.points); });
-    const PointWeights alike;
-    std::optional<MovedPoints<T>> queries;
-    if (call.queries != nullptr) {
-        queries.emplace(here.move_queries(ranks, context, *call.queries, alike));
-    }
-    const MovedPoints<T>& receivers = queries ? *queries : here.moved;
+    const MovedPoints<T>& receivers = moved.receivers();
     std::optional<KnnResult> found;
     ranks.agreed([&] { found.emplace(receivers.view().count(), call.k, IndexType::int64, dtype_of<T>); });
-    const PointsView queries_here = receivers.view();
-    DistributedSearch<T>(ranks, context, here.points, queries ? &queries_here : nullptr, call.k, call.options,
-                         here.ids->order(), receivers.global_indices())
+    DistributedSearch<T>(ranks, context, here.points, moved.queries(), call.k, call.options, here.ids->order(),
+                         receivers.global_indices())
         .run(found->rows_view(), summary);
     summary.stages = context.take_stages();
     work = here.moved.work(seconds_of(summary.stages));

@@ -258,18 +258,13 @@ UnresolvedRows visit_rebalanced(Ranks& ranks, Context& context, const KnnOverRan
                                 SearchSummary& summary) {
     // Queries are looked at before anything moves, so that an error names the rank and the row that they came from.
     (void)share_queries(ranks, context, call.queries, shared.points.frame);
-    Rebalanced<T> here(ranks, context, shared, ids, call.of_ranks);
+    RebalancedSearch<T> moved(ranks, context, shared, ids, call.queries, call.of_ranks);
+    Rebalanced<T>& here = moved.sources;
     ranks.agreed([&] { here.ids->sort(here.points); });
-    const PointWeights alike;
-    std::optional<MovedPoints<T>> queries;
-    if (call.queries != nullptr) {
-        queries.emplace(here.move_queries(ranks, context, *call.queries, alike));
-    }
-    const MovedPoints<T>& receivers = queries ? *queries : here.moved;
-    const PointsView queries_here = receivers.view();
-    DistributedVisit<T> visit(ranks, context, here.points, queries ? &queries_here : nullptr, call.k, call.options);
-    const UnresolvedRows unresolved =
-        visit.run(visitor, &receivers, queries ? std::span<const std::int64_t>() : here.ids->order());
+    const MovedPoints<T>& receivers = moved.receivers();
+    DistributedVisit<T> visit(ranks, context, here.points, moved.queries(), call.k, call.options);
+    const UnresolvedRows unresolved = visit.run(
+        visitor, &receivers, moved.queries() != nullptr ? std::span<const std::int64_t>() : here.ids->order());
     summary.stages = visit.take_stages();
     summary.distribution.emplace().work = here.moved.work(seconds_of(summary.stages));
     return unresolved;

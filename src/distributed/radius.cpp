@@ -209,10 +209,7 @@ public:
         if (!call.of_ranks.rebalance || ranks.size() == 1) {
             return;
         }
-        here_.emplace(ranks, context, shared_, ids_.given(), call.of_ranks);
-        if (call.queries != nullptr) {
-            queries_.emplace(here_->move_queries(ranks, context, *call.queries, alike_));
-        }
+        here_.emplace(ranks, context, shared_, ids_.given(), call.queries, call.of_ranks);
         if (!call.radii.is_uniform()) {
             radii_ = moved().template carry<double>([&](std::int64_t row) { return call.radii[row]; });
         }
@@ -253,27 +250,27 @@ public:
 
 private:
     /// Points or queries that were moved here.
-    [[nodiscard]] const MovedPoints<T>& moved() const { return queries_ ? *queries_ : here_->moved; }
+    [[nodiscard]] const MovedPoints<T>& moved() const { return here_->receivers(); }
 
     /// Where the receivers are; adds the stages, and the work of rebalanced points, to the result.
     template <class Search>
     auto search(const Search& run) {
-        const PointsView moved_queries = queries_ ? queries_->view() : PointsView();
-        const PointsView* const queries = queries_ ? &moved_queries : call_.queries;
+        const PointsView* const queries = here_ ? here_->queries() : call_.queries;
         const Radii radii = here_ && !call_.radii.is_uniform() ? Radii(radii_) : call_.radii;
-        const PointNumbers numbers = queries_ ? PointNumbers(queries_->global_indices(), true)
-                                              : PointNumbers(Ownership(ranks_, receivers().count()));
+        const PointNumbers numbers =
+            here_ ? PointNumbers(moved().global_indices(), true) : PointNumbers(Ownership(ranks_, receivers().count()));
         RadiusOptions options = call_.options;
         if (here_) {
             options.max_result_bytes = 0; // rows of other ranks are not this rank's result
         }
-        DistributedRadius<T> here(ranks_, context_, here_ ? here_->points : shared_, queries, numbers, radii, options);
+        DistributedRadius<T> here(ranks_, context_, here_ ? here_->sources.points : shared_, queries, numbers, radii,
+                                  options);
         auto result = run(here);
         StageReports stages = context_.take_stages();
         stages.insert(stages.end(), result.stages.begin(), result.stages.end());
         result.stages = std::move(stages);
         if (here_) {
-            result.distribution.emplace().work = here_->moved.work(seconds_of(result.stages));
+            result.distribution.emplace().work = here_->sources.moved.work(seconds_of(result.stages));
         }
         return result;
     }
@@ -299,9 +296,7 @@ private:
     const RadiusOverRanks& call_;
     GivenIds ids_;
     SharedPoints<T> shared_;
-    PointWeights alike_;
-    std::optional<Rebalanced<T>> here_;
-    std::optional<MovedPoints<T>> queries_;
+    std::optional<RebalancedSearch<T>> here_;
     std::vector<double> radii_; ///< of moved receivers
 };
 

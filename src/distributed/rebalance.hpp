@@ -222,13 +222,35 @@ struct Rebalanced {
     /// `before` are the points to be moved, `given_ids` their ids or none.
     Rebalanced(Ranks& ranks, Context& context, const SharedPoints<T>& before, std::span<const std::int64_t> given_ids,
                const RankOptions& options);
+};
 
-    /// Collective. Queries moved to where the points near them are. Refers to `alike`.
-    [[nodiscard]] MovedPoints<T> move_queries(Ranks& ranks, Context& context, const PointsView& queries,
-                                              const PointWeights& alike) const {
-        return {ranks,   context, [&](std::int64_t first) { return division.ranks_of(queries, first); },
-                queries, {},      alike};
+/// Collective. The points of a search moved to this rank, and its separate queries to where the points near them are.
+template <Coordinate T>
+class RebalancedSearch {
+public:
+    /// `queries` are null in a self-search.
+    RebalancedSearch(Ranks& ranks, Context& context, const SharedPoints<T>& before,
+                     std::span<const std::int64_t> given_ids, const PointsView* queries, const RankOptions& options)
+        : sources(ranks, context, before, given_ids, options) {
+        if (queries != nullptr) {
+            queries_.emplace(
+                ranks, context, [&](std::int64_t first) { return sources.division.ranks_of(*queries, first); },
+                *queries, std::span<const std::int64_t>(), alike_);
+            view_ = queries_->view();
+        }
     }
+
+    /// Moved queries, or the points themselves in a self-search.
+    [[nodiscard]] const MovedPoints<T>& receivers() const { return queries_ ? *queries_ : sources.moved; }
+    /// The moved queries; null in a self-search.
+    [[nodiscard]] const PointsView* queries() const { return queries_ ? &view_ : nullptr; }
+
+    Rebalanced<T> sources;
+
+private:
+    PointWeights alike_;
+    std::optional<MovedPoints<T>> queries_;
+    PointsView view_;
 };
 
 double seconds_of(const StageReports& stages);
