@@ -3,6 +3,7 @@
 #include <kith/error.hpp>
 
 #include "mst/height.hpp"
+#include "mst/ordered_edge.hpp"
 #include "neighbors/unresolved.hpp"
 #include "support/context.hpp"
 #include "support/message.hpp"
@@ -13,24 +14,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <tuple>
 
 namespace kith {
 
 namespace detail {
 
 namespace {
-
-/// Ordered by (squared distance, smaller index, larger index).
-template <Coordinate T>
-struct Edge {
-    T squared;
-    SpanningEdge ends;
-
-    friend bool operator<(const Edge& a, const Edge& b) noexcept {
-        return std::tie(a.squared, a.ends.smaller, a.ends.larger) < std::tie(b.squared, b.ends.smaller, b.ends.larger);
-    }
-};
 
 constexpr std::int64_t grain = 1 << 14;
 
@@ -44,7 +33,7 @@ void set_edges(Context& context, const Frame<T>& frame, const EdgeMemory<T>& mem
     context.expect(memory.count);
     parallel_for(0, memory.count, grain, [&](std::int64_t begin, std::int64_t end) {
         for (std::int64_t i = begin; i < end; ++i) {
-            const Edge<T> edge = edge_at(i);
+            const OrderedEdge<T> edge = edge_at(i);
             memory.ends[i] = edge.ends;
             weights[i] = back(std::sqrt(edge.squared));
             heights[i] = height_of(edge.squared);
@@ -55,7 +44,7 @@ void set_edges(Context& context, const Frame<T>& frame, const EdgeMemory<T>& mem
 
 template <Coordinate T>
 void sort_edges(Context& context, const Frame<T>& frame, const EdgeMemory<T>& memory) {
-    Buffer<Edge<T>> edges(context.memory_tracker(), memory.count);
+    Buffer<OrderedEdge<T>> edges(context.memory_tracker(), memory.count);
     parallel_each(memory.count, grain, [&](std::int64_t i) { edges[i] = {memory.squared[i], memory.ends[i]}; });
     parallel_sort(context, edges);
     set_edges(context, frame, memory, [&](std::int64_t i) { return edges[i]; });
@@ -173,7 +162,7 @@ template <Coordinate T>
 void SpanningTreeAccess::measure(detail::Context& context, const detail::Frame<T>& frame, SpanningTree& result) {
     const detail::EdgeMemory<T> edges = memory<T>(result);
     detail::set_edges(context, frame, edges, [&](std::int64_t i) {
-        return detail::Edge<T>{edges.squared[i], edges.ends[i]};
+        return detail::OrderedEdge<T>{edges.squared[i], edges.ends[i]};
     });
 }
 

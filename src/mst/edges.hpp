@@ -59,7 +59,7 @@ struct SpanningTreeAccess {
     template <Coordinate T>
     static void measure(detail::Context& context, const detail::Frame<T>& frame, SpanningTree& result);
 
-    /// A result without edges, for a part of the tree of so many points.
+    /// A result without edges, for a part of the tree of `points` points.
     static SpanningTree part_of(std::int64_t points, DType dtype);
 
     /// Memory of a part of the tree, in the order of its edges; it replaces what the result has.

@@ -16,7 +16,7 @@
 namespace kith::test {
 namespace {
 
-/// The set, of at most so many points: every n-th one, so that all kinds of points are among them.
+/// A subset of at most `most` points: every n-th one, so that all kinds of points are among them.
 template <class T>
 PointSet<T> thinned(PointSet<T> set, std::int64_t most) {
     const std::int64_t step = (set.count() + most - 1) / most;

@@ -1,0 +1,133 @@
+// The edges of a spanning tree over ranks that are still open, as they travel, and what rank 0 joins by them.
+//
+// A rank tells rank 0 its open edges, the components that it has joined and the limits of those that are left. Rank 0
+// numbers the components of all ranks and joins them by the rule of contraction.hpp. Memory: that of the open components
+// and edges of all ranks.
+#pragma once
+
+#include <kith/error.hpp>
+
+#include "distributed/contraction.hpp"
+#include "distributed/differences.hpp"
+#include "distributed/outgoing_edges.hpp"
+#include "distributed/ranks.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace kith::detail {
+
+/// Numbers as differences, behind how many they are.
+template <class Items, class NumberOf>
+void put_differences(MessageWriter& writer, const Items& items, const NumberOf& number_of) {
+    writer.put_value(std::ssize(items));
+    DifferenceWriter differences(writer);
+    for (const auto& item : items) {
+        differences.put(number_of(item));
+    }
+}
+inline std::vector<std::int64_t> taken_differences(MessageReader& reader) {
+    std::vector<std::int64_t> numbers;
+    take_differences(reader, reader.take<std::int64_t>(), 0, numbers);
+    return numbers;
+}
+
+/// Open edges in a message, member after member, so that most numbers take few bytes.
+template <Coordinate T>
+void put_edges(MessageWriter& writer, std::vector<OpenEdge<T>> edges) {
+    std::ranges::sort(edges, {}, [](const OpenEdge<T>& edge) { return edge.edge.smaller; });
+    put_differences(writer, edges, [](const OpenEdge<T>& edge) { return edge.edge.smaller; });
+    put_differences(writer, edges, [](const OpenEdge<T>& edge) { return edge.edge.larger; });
+    put_differences(writer, edges, [](const OpenEdge<T>& edge) { return edge.components[0]; });
+    put_differences(writer, edges, [](const OpenEdge<T>& edge) { return edge.components[1]; });
+    put_differences(writer, edges, [](const OpenEdge<T>& edge) { return edge.edge.smaller_rank; });
+    put_differences(writer, edges, [](const OpenEdge<T>& edge) { return edge.edge.larger_rank; });
+    for (const OpenEdge<T>& edge : edges) {
+        writer.put_value(edge.edge.squared);
+    }
+}
+template <Coordinate T>
+std::vector<OpenEdge<T>> taken_edges(MessageReader& reader) {
+    std::array<std::vector<std::int64_t>, 6> members;
+    for (std::vector<std::int64_t>& numbers : members) {
+        numbers = taken_differences(reader);
+    }
+    const auto& [smaller, larger, of_smaller, of_larger, smaller_rank, larger_rank] = members;
+    std::vector<OpenEdge<T>> edges;
+    for (std::size_t i = 0; i < smaller.size(); ++i) {
+        edges.push_back({{reader.take<T>(), smaller[i], larger[i], static_cast<std::int32_t>(smaller_rank[i]),
+                          static_cast<std::int32_t>(larger_rank[i])},
+                         {of_smaller[i], of_larger[i]}});
+    }
+    return edges;
+}
+
+/// What rank 0 knows of all components.
+template <Coordinate T>
+class OpenForest {
+public:
+    void reopen() { components_.reopen(); }
+    /// A component that its rank has joined to another one.
+    void join(std::int64_t name, std::int64_t root) {
+        if (name != root && components_.join(member_of(name), member_of(root))) {
+            --count_;
+        }
+    }
+    void report(std::int64_t name, T limit) { components_.lower_limit(member_of(name), limit); }
+    void add(const OpenEdge<T>& edge) {
+        edges_.push_back({edge.edge, member_of(edge.components[0]), member_of(edge.components[1])});
+    }
+    /// Returns the edges that join components.
+    std::vector<RankEdge<T>> join() {
+        std::vector<RankEdge<T>> joined;
+        std::sort(edges_.begin(), edges_.end(), [](const Edge& a, const Edge& b) { return a.edge < b.edge; });
+        std::erase_if(edges_, [&](const Edge& edge) {
+            const EdgeState state = components_.offer(edge.edge.squared, edge.members[0], edge.members[1]);
+            if (state == EdgeState::joined) {
+                joined.push_back(edge.edge);
+                --count_;
+            }
+            return state != EdgeState::open;
+        });
+        return joined;
+    }
+    [[nodiscard]] std::int64_t count() const { return count_; }
+    /// The new name of a component, and the squared length of the least edge out of it.
+    [[nodiscard]] std::pair<std::int64_t, T> now(std::int64_t name) {
+        const std::int32_t root = components_.root_of(members_.at(name));
+        return {names_[root], components_.nearest(root)};
+    }
+
+private:
+    struct Edge {
+        RankEdge<T> edge;
+        std::int32_t members[2];
+    };
+
+    std::int32_t member_of(std::int64_t name) {
+        if (std::ssize(names_) == std::numeric_limits<std::int32_t>::max()) {
+            throw Error(ErrorKind::too_large, "rank 0 would have to join more than 2147483647 components of all ranks; "
+                                              "distribute the points so that those of a rank are near each other");
+        }
+        const auto [entry, is_new] = members_.try_emplace(name, components_.members());
+        if (is_new) {
+            components_.add(std::numeric_limits<T>::infinity());
+            names_.push_back(name);
+            ++count_;
+        }
+        return entry->second;
+    }
+
+    Contraction<T> components_;
+    std::unordered_map<std::int64_t, std::int32_t> members_;
+    std::vector<std::int64_t> names_; ///< by member
+    std::vector<Edge> edges_;
+    std::int64_t count_ = 0;
+};
+
+} // namespace kith::detail
