@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy
 
-from kith import _core, _units
+from kith import _core, _jackknife, _units
 from kith._arrays import AnyArray, BoxLike, ProgressLike
 from kith._call import as_other_set, normalize_arguments
 from kith._hints import takes_own_names
 from kith._pairs import PairCounts, as_weights, pair_counts
+from kith._tree import Tree
 
 
 class Correlation:
@@ -29,11 +30,14 @@ class Correlation:
         DR and RR, of the estimator of Landy and Szalay.
     estimator : str
         "natural" or "landy-szalay".
+    samples : NumPy array of float64, shape (regions,) + xi.shape, or None
+        With `regions`: the function without each of them.
     """
 
     def __init__(self, xi: numpy.ndarray, estimator: str, pairs: PairCounts, cross_pairs: PairCounts | None = None,
-                 random_pairs: PairCounts | None = None) -> None:
+                 random_pairs: PairCounts | None = None, samples: numpy.ndarray | None = None) -> None:
         self.xi = xi
+        self.samples = samples
         self.estimator = estimator
         self.pairs = pairs
         self.cross_pairs = cross_pairs
@@ -50,9 +54,27 @@ class Correlation:
     @property
     def wp(self) -> numpy.ndarray:
         """The projected function, twice the sum of xi times the width of the bins of pi: shape (bins,)."""
+        return self._projected(self.xi)
+
+    @property
+    def covariance(self) -> numpy.ndarray:
+        """Jackknife covariance of xi, shape (bins, bins); of bins of two axes those of `xi.ravel()`."""
+        return _covariance(self._samples().reshape(len(self._samples()), -1))
+
+    @property
+    def wp_covariance(self) -> numpy.ndarray:
+        """Jackknife covariance of wp, shape (bins, bins)."""
+        return _covariance(self._projected(self._samples()))
+
+    def _samples(self):
+        if self.samples is None:
+            raise ValueError("the correlation function was found without regions; give regions for its covariance")
+        return self.samples
+
+    def _projected(self, xi):
         if self.pairs.binning != "rp_pi":
             raise ValueError(f"the pairs are binned by {self.pairs.binning}; wp is of bins of (rp, pi): give pi_edges")
-        return 2 * (self.xi * numpy.diff(self.second_edges)).sum(axis=1)
+        return 2 * (xi * numpy.diff(self.second_edges)).sum(axis=-1)
 
     def __repr__(self) -> str:
         return f"<kith.Correlation, {self.estimator}, of {self.pairs!r}>"
@@ -61,8 +83,9 @@ class Correlation:
 @takes_own_names
 def correlation(points: AnyArray, randoms: AnyArray | None = None, *, edges: AnyArray, pi_edges: AnyArray | None = None,
                 mu_edges: AnyArray | None = None, line_of_sight: int | None = None, box: BoxLike = None,
-                weights: AnyArray | None = None, random_weights: AnyArray | None = None, threads: int | None = None,
-                progress: ProgressLike = False) -> Correlation:
+                weights: AnyArray | None = None, random_weights: AnyArray | None = None,
+                regions: AnyArray | int | None = None, random_regions: AnyArray | None = None,
+                threads: int | None = None, progress: ProgressLike = False) -> Correlation:
     """The two-point correlation function of points: xi(r), xi(rp, pi) with wp(rp), or xi(s, mu).
 
     In a periodic box, DD/RR - 1: RR, the pairs expected without clustering, is known from the volume of each bin (the
@@ -80,17 +103,29 @@ def correlation(points: AnyArray, randoms: AnyArray | None = None, *, edges: Any
         the volume of a bin is not known.
     random_weights : array, shape (m,), optional
         Weights of the randoms.
+    regions : array of integers, shape (n,), or int, optional
+        With `randoms`: the region of space of each point, of any numbers, for the jackknife: the function is found
+        without each of the regions, too, and its covariance follows. A number K of regions divides the randoms into K
+        parts of equal numbers along the z-order; each point is in the region of the random nearest to it.
+    random_regions : array of integers, shape (m,), optional
+        The region of each random, unless `regions` is a number.
 
     Returns
     -------
     Correlation
-        `xi`, `centers`, the edges, the counts, and `wp` of bins of (rp, pi).
+        `xi`, `centers`, the edges, the counts, `wp` of bins of (rp, pi), and with `regions` `samples` and `covariance`.
 
     Raises
     ------
     ValueError
-        Without `randoms`: for an open axis, an edge beyond half a period, or bins of (s, mu) in other than three
-        dimensions; and as `kith.pair_counts`.
+        Without `randoms`: for an open axis, an edge beyond half a period, bins of (s, mu) in other than three
+        dimensions, or `regions`; for less than two regions, and one that has points but no randoms; and as
+        `kith.pair_counts`.
+
+    Notes
+    -----
+    All jackknife samples together take about three times as long as the function, for any number of regions: for each
+    the pairs of which a point lies in it are counted, and subtracted from all. Unweighted samples are exact.
 
     Examples
     --------
@@ -106,52 +141,96 @@ def correlation(points: AnyArray, randoms: AnyArray | None = None, *, edges: Any
         raise TypeError("points is a tree; the correlation needs the points themselves")
     source, = normalize_arguments(points, box)
     dimension = source.shape[1] if len(source.shape) == 2 else 0
-    if randoms is None and random_weights is not None:
-        raise ValueError("random_weights are given without randoms")
+    if randoms is None:
+        of_randoms = {"random_weights": random_weights, "regions": regions, "random_regions": random_regions}
+        for name in (name for name, value in of_randoms.items() if value is not None):
+            raise ValueError(f"{name} are given without randoms")
     if randoms is None:
         periods = _periods(source.box, dimension)
         # What the edges will be, and whether the volumes of the bins are known, before any pair is counted.
         none = source.core[:0] if source.shape else source.core  # which is refused
         volumes = _volumes(_counts(source, none, None, bins, {}), periods, source.real_type)
         pairs = _counts(source, source.core, None, bins, run, weights)
-        expected = _all_pairs(source.shape[0], weights) * volumes / math.prod(periods)
+        weights = as_weights(weights, "weights")
+        expected = _Weights.of(source.shape[0], weights).pairs * volumes / math.prod(periods)
         return Correlation(_ratio(_sums(pairs), expected) - 1, "natural", pairs)
     randoms = as_other_set(randoms, source, "randoms")
-    random_weights = as_weights(random_weights, "random_weights")
+    weights, random_weights = as_weights(weights, "weights"), as_weights(random_weights, "random_weights")
+    if regions is None and random_regions is not None:
+        raise ValueError("random_regions are given without regions of the points")
+    if regions is not None:
+        regions = _jackknife.as_regions(regions, random_regions, source.core, randoms, source.box)
     among = _counts(source, randoms, None, bins, run, random_weights)  # first, since an error is likeliest here
     pairs = _counts(source, source.core, None, bins, run, weights)
     cross = _counts(source, source.core, randoms, bins, run, weights, random_weights)
-    count = randoms.shape[0]
-    dd = _sums(pairs) / _all_pairs(source.shape[0], weights)
-    dr = _sums(cross) / (_total(source.shape[0], weights) * _total(count, random_weights))
-    rr = _sums(among) / _all_pairs(count, random_weights)
-    return Correlation(_ratio(dd - 2 * dr + rr, rr), "landy-szalay", pairs, cross, among)
+    sums = [_sums(counted) for counted in (pairs, cross, among)]
+    xi = _landy_szalay(*sums, _Weights.of(source.shape[0], weights), _Weights.of(randoms.shape[0], random_weights))
+    samples = None
+    if regions is not None:
+        holds_zero = all(edges is None or edges[0] == 0 for edges in (pairs.edges, pairs.second_edges))
+        samples = _samples(source, randoms, weights, random_weights, regions, bins, run, sums, holds_zero)
+    return Correlation(xi, "landy-szalay", pairs, cross, among, samples)
+
+
+def _samples(source, randoms, weights, random_weights, regions, bins, run, sums, holds_zero):
+    """The function without each region."""
+    tree = Tree(source.core, box=source.box, threads=run["threads"])
+    of_box = source._replace(box=tree.box)  # with the origin that all sets are wrapped by
+    random_tree = Tree(randoms, box=tree.box, threads=run["threads"])
+    points = _jackknife.Sample(tree, numpy.asarray(source.core), weights, regions.of_points)
+    others = _jackknife.Sample(random_tree, numpy.asarray(randoms), random_weights, regions.of_randoms)
+
+    def pairs_of(first, second, *both_weights):
+        return _sums(_counts(of_box, first, second, bins, run, *both_weights))
+
+    own = numpy.zeros_like(sums[0])
+    own.flat[0] = holds_zero
+    without = _jackknife.without_each_region(points, others, regions.count, sums, pairs_of, own)
+    return numpy.array([
+        _landy_szalay(*left, _Weights.of(of_points.sum(), None if weights is None else weights[of_points]),
+                      _Weights.of(of_randoms.sum(), None if random_weights is None else random_weights[of_randoms]))
+        for *left, of_points, of_randoms in without])
+
+
+class _Weights(NamedTuple):
+    """Of a set: the weight of all points, and of all unordered pairs; NaN if there is none."""
+
+    total: float
+    pairs: float
+
+    @classmethod
+    def of(cls, count, weights):
+        if weights is None:
+            count = int(count)
+            total, pairs = float(count), count * (count - 1) / 2
+        else:
+            total = math.fsum(weights)
+            pairs = (total**2 - math.fsum(weights**2)) / 2
+        return cls(total, pairs if pairs > 0 else math.nan)
+
+
+def _landy_szalay(dd, dr, rr, points, randoms):
+    dd, dr, rr = dd / points.pairs, dr / (points.total * randoms.total), rr / randoms.pairs
+    return _ratio(dd - 2 * dr + rr, rr)
+
+
+def _covariance(samples):
+    """(K - 1)/K times the sum of the products of deviations from the mean of K samples."""
+    deviations = samples - samples.mean(axis=0)
+    return (len(samples) - 1) / len(samples) * (deviations.T @ deviations)
 
 
 def _counts(source, points, other, bins, run, weights=None, other_weights=None):
     """Of plain points, in the unit of the source, which the edges may carry."""
     lengths = {name: bins[name] for name in ("edges", "pi_edges")}
     plain = dict(zip(lengths, _units.in_unit(source.unit, **lengths)))
-    return pair_counts(points, other, box=source.box, weights=weights, other_weights=other_weights,
+    box = None if isinstance(points, Tree) else source.box
+    return pair_counts(points, other, box=box, weights=weights, other_weights=other_weights,
                        **{**bins, **plain}, **run)
 
 
 def _sums(pairs):
     return pairs.counts.astype(numpy.float64) if pairs.weighted is None else pairs.weighted
-
-
-def _total(count, weights):
-    return float(count) if weights is None else math.fsum(as_weights(weights, "weights"))
-
-
-def _all_pairs(count, weights):
-    """The weights of all pairs; NaN if there is none."""
-    if weights is None:
-        pairs = count * (count - 1) / 2
-    else:
-        weights = as_weights(weights, "weights")
-        pairs = (math.fsum(weights)**2 - math.fsum(weights**2)) / 2
-    return pairs if pairs > 0 else math.nan
 
 
 def _ratio(found, expected):

@@ -107,6 +107,52 @@ def test_estimators_find_the_clustering_that_is_there():
     assert found.centers == pytest.approx(numpy.sqrt([0.01 * 0.02, 0.02 * 0.04, 0.04 * 0.1]))
 
 
+@pytest.mark.parametrize("bins", [{"edges": [0, 0.05, 0.2]}, {"edges": [0, 0.1, 0.2], "pi_edges": [0, 0.1, 0.3]},
+                                  {"edges": [0.1, 0.3], "mu_edges": [0, 0.5, 1]}])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("box", [None, 1.0])
+def test_jackknife_samples_are_functions_without_a_region(bins, weighted, box):
+    points = numpy.concatenate([POINTS, POINTS[:50]]).astype(numpy.float32)  # some twice
+    randoms = RANDOM.random((900, 3), dtype=numpy.float32)
+    regions, of_randoms = ((part[:, 0] * 3).astype(int) * 7 for part in (points, randoms))
+    weights = {"weights": RANDOM.random(len(points)), "random_weights": RANDOM.random(len(randoms))} if weighted else {}
+    found = kith.correlation(points, randoms, **bins, box=box, regions=regions, random_regions=of_randoms, **weights)
+    assert numpy.array_equal(found.xi, kith.correlation(points, randoms, **bins, box=box, **weights).xi)
+    for sample, region in zip(found.samples, [0, 7, 14], strict=True):
+        left = {name: values[(regions if name == "weights" else of_randoms) != region] for name, values in weights.items()}
+        expected = kith.correlation(points[regions != region], randoms[of_randoms != region], **bins, box=box, **left).xi
+        assert sample == pytest.approx(expected, rel=1e-6) if weighted else numpy.array_equal(sample, expected)
+    deviations = (found.samples - found.samples.mean(axis=0)).reshape(3, -1)
+    assert found.covariance == pytest.approx(2 / 3 * deviations.T @ deviations)
+    assert "pi_edges" not in bins or found.wp_covariance.shape == (2, 2)
+
+
+def test_jackknife_errors_are_those_of_many_samples():
+    edges, randoms = [0.05, 0.1, 0.2], RANDOM.random((8000, 3))
+    found = [kith.correlation(RANDOM.random((2000, 3)), randoms, edges=edges, regions=24) for _ in range(12)]
+    scatter = numpy.std([one.xi for one in found], axis=0)
+    errors = numpy.mean([numpy.sqrt(numpy.diag(one.covariance)) for one in found], axis=0)
+    assert ((errors > scatter / 2) & (errors < 3 * scatter)).all()
+    assert len(found[0].samples) == 24
+
+
+def test_what_the_jackknife_refuses():
+    of_points, of_others = numpy.arange(400) % 2, numpy.arange(150) % 2
+    for given, text in (({"regions": 1}, "from 2"), ({"regions": 151}, "randoms, 150"),
+                        ({"regions": of_points}, "without random_regions"),
+                        ({"random_regions": of_others}, "without regions"),
+                        ({"regions": of_points * 5, "random_regions": of_others}, "region 5 has points but no randoms"),
+                        ({"regions": of_points * 0, "random_regions": of_others * 0}, "lie in one region"),
+                        ({"regions": of_points[1:], "random_regions": of_others}, "each of 400 points"),
+                        ({"regions": 2, "random_regions": of_others}, "leave them out")):
+        with pytest.raises(ValueError, match=text):
+            kith.correlation(POINTS, OTHERS, edges=[0, 0.1], **given)
+    with pytest.raises(ValueError, match="regions are given without randoms"):
+        kith.correlation(POINTS, edges=[0, 0.1], box=1, regions=2)
+    with pytest.raises(ValueError, match="give regions"):
+        kith.correlation(POINTS, edges=[0, 0.1], box=1).covariance
+
+
 def test_what_the_estimators_refuse():
     for box, edges, text in ((None, [0, 0.1], "needs a periodic box"), ([1, 0, 1], [0, 0.1], "axis 1 of the box is open"),
                              ([1, 0.6, 1], [0, 0.4], "half the period 0.6")):

@@ -145,7 +145,8 @@ FUNCTIONS = {
     "correlation": (kith.correlation, {"points": POINTS, "edges": [0, 0.1], "box": 1.0}, {
         "points": [*ARRAYS, None, [1.0, 2.0], TREE], "randoms": [*ARRAYS, [1.0, 2.0, 3.0], [[1.0, 2.0]]],
         "box": [None, *BOXES, [1.0, 0.0, 1.0]], "edges": [*EDGES, [0, 0.6]], "pi_edges": [*EDGES[1:], [0, 0.6]],
-        "mu_edges": EDGES[1:], "line_of_sight": [0, 2.5], "weights": WEIGHTS, "random_weights": WEIGHTS, **ALONE}),
+        "mu_edges": EDGES[1:], "line_of_sight": [0, 2.5], "weights": WEIGHTS, "random_weights": WEIGHTS, "regions": [*OPTIONAL_WHOLE, 1, 10**6, POINTS],
+        "random_regions": [*OPTIONAL_WHOLE, POINTS], **ALONE}),
     "mst": (kith.mst, IN_PHASE_SPACE, {"points": [*ARRAYS, None, [1.0, 2.0]], "box": BOXES, "comm": COMMUNICATORS, **PHASE_SPACE,
                                      "engine": ENGINES, "device": DEVICES, **ALONE}),
     "Tree.mst": (TREE.mst, {}, {"engine": ENGINES, "threads": CALL["threads"], "progress": CALL["progress"]}),
