@@ -12,7 +12,7 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 BUILD = ROOT / "build" / "bench"
 VENV = ROOT / "build" / "bench-venv"
-PACKAGES = ("numpy", "matplotlib", "scipy", "pykdtree", "faiss-cpu", "scikit-learn", "hfof", "mlpack", "fast_hdbscan")
+PACKAGES = ("numpy", "matplotlib", "scipy", "pykdtree", "faiss-cpu", "scikit-learn", "hfof", "mlpack", "fast_hdbscan", "Corrfunc")
 # Distributions lag behind, and nanoflann before 1.5 builds with one thread. This package's source carries a newer one.
 NANOFLANN_CARRIER = "pynanoflann"
 NANOFLANN = VENV / "nanoflann"

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Measures spanning trees, hierarchies, ladders of linking lengths and DBSCAN beside Python packages, in one process.
+"""Measures spanning trees, hierarchies, ladders, DBSCAN and pair counts beside Python packages, in one process.
 
 Points are halos in the periodic unit box (kith.datasets.clustered), taken as in open space, since no peer is periodic.
 All contestants of a task run once a round, in turn, so that ratios are paired; the first round warms up and is checked.
@@ -10,6 +10,8 @@ the first contestant, and the processors' time, which other work on the machine 
   hierarchy   kith.hierarchy     heights of the linkage matrix (peers are quadratic: --few points)
   ladder      kith.fof_ladder    ten lengths, b = 0.1 to 0.28; beside kith.fof at each, and the tree
   dbscan      kith.dbscan        5 samples, eps = 0.2 mean separations; the same labels. Beside kith.fof at that length
+  pairs       kith.pair_counts   15 logarithmic bins of float32 from 1/1000 to 1/10 of the box; the same counts
+  pairs-few   kith.pair_counts   the same of --few points, also beside SciPy
   phase-space kith.fof           psi of 1.25 dispersions, beside the groups of the positions
 
   bench/structures.py                             a million points on all cores
@@ -38,6 +40,8 @@ import kith.datasets
 import numpy
 
 B, SAMPLES, LADDER, SIGMAS = 0.2, 5, numpy.linspace(0.1, 0.28, 10), 1.25
+FEW = ("hierarchy", "pairs-few")
+PAIR_EDGES = numpy.geomspace(1e-3, 0.1, 16)
 
 
 class Different(Exception):
@@ -141,6 +145,27 @@ def clusters(points, threads):
     yield "sklearn.cluster.DBSCAN", "scikit-learn", sklearn, same_labels
 
 
+def pair_counts(points, threads, beside_scipy):
+    def corrfunc():
+        from Corrfunc.theory.DD import DD
+        x, y, z = numpy.ascontiguousarray(points.T)
+        found = DD(1, threads, PAIR_EDGES, x, y, z, periodic=False, isa="fastest")
+        return found["npairs"].astype(numpy.int64) // 2  # it counts both orders
+
+    def scipy():
+        from scipy.spatial import cKDTree
+        tree = cKDTree(points)
+        return numpy.diff(tree.count_neighbors(tree, PAIR_EDGES)) // 2
+
+    def check(found, expected):
+        same("count of pairs", found, expected, 1e-4)  # distances in float32 fall on either side of an edge
+
+    yield "kith.pair_counts", None, lambda: kith.pair_counts(points, edges=PAIR_EDGES, threads=threads).counts, check
+    yield "Corrfunc", "Corrfunc", corrfunc, check
+    if beside_scipy:
+        yield "scipy cKDTree.count_neighbors (1 thread)", "scipy", scipy, check
+
+
 def phase_space(positions, velocities, threads):
     psi = SIGMAS * float(numpy.sqrt(((velocities - velocities.mean(axis=0, dtype=float)) ** 2).sum(axis=1).mean()))
 
@@ -197,7 +222,8 @@ def main():
     parser.add_argument("-n", type=lambda text: int(float(text)), default=1_000_000, help="points (%(default)s)")
     parser.add_argument("--few", type=lambda text: int(float(text)), default=10_000,
                         help="points of hierarchies, whose peers are quadratic (%(default)s)")
-    parser.add_argument("--tasks", default="tree,hierarchy,ladder,dbscan,phase-space", help="some of %(default)s")
+    parser.add_argument("--tasks", default="tree,hierarchy,ladder,dbscan,pairs,pairs-few,phase-space",
+                        help="some of %(default)s")
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)), help="(all cores)")
     parser.add_argument("--repetitions", type=int, default=5, help="rounds after the first (%(default)s)")
     parser.add_argument("--limit", type=float, default=20, metavar="SECONDS",
@@ -209,17 +235,19 @@ def main():
              "hierarchy": lambda: hierarchies(points[:options.few], options.threads),
              "ladder": lambda: ladders(points.astype(numpy.float32), options.threads),
              "dbscan": lambda: clusters(points, options.threads),
+             "pairs": lambda: pair_counts(points.astype(numpy.float32), options.threads, False),
+             "pairs-few": lambda: pair_counts(points[:options.few].astype(numpy.float32), options.threads, True),
              "phase-space": lambda: phase_space(*kith.datasets.virialized(options.n), options.threads)}
     if unknown := set(options.tasks.split(",")) - set(tasks):
         parser.error(f"there is no task '{unknown.pop()}'; there are {', '.join(tasks)}")
     report = {"date": datetime.datetime.now().isoformat(timespec="minutes"), "commit": environment.commit(),
               "machine": environment.machine(), "n": options.n, "few": options.few, "threads": options.threads,
               "versions": {name: version(name)
-                           for name in ("numpy", "scipy", "scikit-learn", "fast_hdbscan", "mlpack")}, "tasks": {}}
+                           for name in ("numpy", "scipy", "scikit-learn", "fast_hdbscan", "mlpack", "Corrfunc")}, "tasks": {}}
     warnings.simplefilter("ignore")
     for task in options.tasks.split(","):
         found = report["tasks"][task] = compare(tasks[task](), options)
-        print(f"{task}, {options.few if task == 'hierarchy' else options.n:,} points, {options.threads} threads")
+        print(f"{task}, {options.few if task in FEW else options.n:,} points, {options.threads} threads")
         for name, row in found["rows"].items():
             print(f"  {name:50} {row['median']:9.4f} s  {row['times_first']:8.2f}  cpu {row['cpu_median']:9.4f} s"
                   + ("  (one run)" if len(row["seconds"]) == 1 and options.repetitions > 1 else ""), flush=True)
