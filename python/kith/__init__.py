@@ -9,7 +9,7 @@ arrays of the same library. Answers are exact and the same bits whatever the num
 >>> distances, indices = kith.knn(points, 8, box=1)
 >>> labels = kith.fof(points, b=0.2, box=1)
 
-`kith.spatial` answers SciPy's calls, `kith.sklearn` scikit-learn's DBSCAN, `kith.jax` works under `jax.jit`, and `comm=`
+`kith.spatial` answers SciPy's calls, `kith.sklearn` scikit-learn's estimators, `kith.jax` works under `jax.jit`, and `comm=`
 makes a call over MPI processes, each with its own points (`kith.mpi`).
 `kith.datasets` makes points to try things on, `kith.plot` draws maps, mass functions of halos and the hierarchy of groups
 (by Matplotlib), and `kith.mass_function` is what theory expects of these.
@@ -54,7 +54,8 @@ __all__ = ["Box", "Canceled", "Catalog", "CatalogPart", "Correlation", "DeviceCa
 _ON_DEMAND = ("datasets", "jax", "mass_function", "mpi", "plot", "sklearn", "spatial")
 _MEANT = {"radius": "radius_search and radius_count", "KDTree": "Tree, and kith.spatial.KDTree with SciPy's methods",
           "cKDTree": "Tree, and kith.spatial.cKDTree with SciPy's methods",
-          "DBSCAN": "dbscan, and kith.sklearn.DBSCAN with scikit-learn's methods"}
+          "DBSCAN": "dbscan, and kith.sklearn.DBSCAN with scikit-learn's methods",
+          "NearestNeighbors": "knn and Tree, and kith.sklearn.NearestNeighbors with scikit-learn's methods"}
 
 
 def __getattr__(name):
