@@ -1,8 +1,9 @@
 """Friends and neighbors: exact k nearest neighbors, neighbors within a radius, friends-of-friends groups and their
 hierarchy, DBSCAN clusters, minimum spanning trees and halos.
 
-Points are n x d arrays with d from 2 to 8, float32 or float64, of NumPy or any library that speaks DLPack; results are
-arrays of the same library. Answers are exact and the same bits whatever the number of threads, the processor or the GPU.
+Points are n x d arrays with d from 2 to 8 (searches, labels and spanning trees also take 1), float32 or float64, of NumPy or
+any library that speaks DLPack; results are arrays of the same library. Answers are exact and the same bits whatever the
+number of threads, the processor or the GPU.
 
 >>> import numpy, kith
 >>> points = numpy.random.default_rng(1).random((10_000, 3), dtype=numpy.float32)

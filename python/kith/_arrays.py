@@ -181,6 +181,18 @@ def _readable(array):
     return array.copy()
 
 
+def in_plane(array):
+    """Points of one coordinate as points of two, the second 0; others as they are. No distance changes by that."""
+    if array.ndim != 2 or array.shape[1] != 1:
+        return array
+    library = library_of(array)
+    if library == "torch":
+        import torch
+        return torch.nn.functional.pad(array, (0, 1))
+    module = {"cupy": "cupy", "jax": "jax.numpy", "jaxlib": "jax.numpy"}.get(library, "numpy")
+    return importlib.import_module(module).pad(array, ((0, 0), (0, 1)))
+
+
 def as_column(array, what):
     """A one-dimensional array without gaps."""
     array = as_real(array, what)

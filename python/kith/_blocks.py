@@ -9,7 +9,7 @@ import numpy
 
 from kith import _arrays, _units
 from kith._arrays import AnyArray, BoxLike, ProgressLike
-from kith._call import as_queries, normalize_arguments
+from kith._call import normalize_arguments
 from kith._hints import takes_own_names
 from kith._tree import Tree
 
@@ -78,8 +78,8 @@ def knn_blocks(points: AnyArray, k: int, queries: AnyArray | None = None, *, blo
         raise ValueError("exclude_self is for searches without queries; leave it out")
     if isinstance(points, Tree) and points.engine != "tree":
         raise NotImplementedError(f"the tree is of engine {points.engine!r}; blocks are of one of engine 'tree'")
-    source, queries = normalize_arguments(points, box, queries=queries)
-    queries = as_queries(queries, source)
+    source, queries = normalize_arguments(points, box, one_dimension=True, queries=queries)
+    queries = None if queries is None else _arrays.as_queries(queries, source.real_type)
     if isinstance(points, Tree):
         tree = points
         if box is not None:

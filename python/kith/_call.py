@@ -25,6 +25,11 @@ class Source(NamedTuple):
     real_type: type  # numpy.float32 or numpy.float64
     length_name: Any  # of a snapshot's unit of length, or None
 
+    @property
+    def on_line(self):
+        """Whether points have one coordinate; the core then has them in the plane."""
+        return len(self.shape) == 2 and self.shape[1] == 1
+
     def call(self, device=None, threads=None, progress=None, engine="auto", queries=None, comm=None):
         """The arguments of the core that all calls share."""
         if comm is not None:
@@ -65,10 +70,11 @@ def index_type(index_dtype, comm):
     return numpy.dtype(numpy.int64)
 
 
-def normalize_arguments(points, box=None, **lengths):
+def normalize_arguments(points, box=None, *, one_dimension=False, **lengths):
     """The source of a call, and other lengths as plain numbers in the unit of its points.
 
-    A snapshot gives its positions and, if no box is given, its box. The core refuses a box in addition to a tree.
+    A snapshot gives its positions and, if no box is given, its box. The core refuses a box in addition to a tree. Calls
+    for which points may have one coordinate say so by `one_dimension`.
     """
     source = getattr(points, "_source", None)
     is_tree = type(source) is Source
@@ -76,6 +82,8 @@ def normalize_arguments(points, box=None, **lengths):
     if "queries" in lengths:
         lengths["queries"] = positions_of(lengths["queries"], name)
     if is_tree:
+        if source.on_line and not one_dimension:
+            raise NotImplementedError("the points of the tree have 1 dimension; this call takes points of 2 to 8 dimensions")
         return (source if box is None else source._replace(box=box), *_units.in_unit(source.unit, **lengths))
     has_box = is_snapshot(points)
     array, own_box = (points.positions, points.box if box is None else box) if has_box else (points, box)
@@ -84,17 +92,45 @@ def normalize_arguments(points, box=None, **lengths):
         _warn_of_another_box(own_box, points)
     array = _arrays.as_real(array, "points")
     real_type = numpy.float64 if _arrays.is_float64(array) else numpy.float32
-    return (Source(array, own_box, unit, array, tuple(array.shape), real_type, name), *lengths)
+    source = Source(array, own_box, unit, array, tuple(array.shape), real_type, name)
+    if one_dimension and source.on_line:
+        source = source._replace(core=_arrays.in_plane(array), box=_box_in_plane(own_box))
+    return (source, *lengths)
+
+
+def _box_in_plane(box):
+    """The box of points of one coordinate, with a second axis, which is open."""
+    if box is None:
+        return None
+    box = box_on_line(box)
+    return _core.Box([box.period[0], 0.0], [box.origin[0], None])
+
+
+def box_on_line(box):
+    """A box of one axis, and maybe of others that are open."""
+    box = _core.Box(box)
+    periods, origins = ((each if isinstance(each, tuple) else (each,)) for each in (box.period, box.origin))
+    if any(periods[1:]):
+        raise ValueError(f"the box has {len(periods)} periods but the points have 1 axis; give one per axis")
+    return _core.Box(periods[:1], origins[:1] if origins[0] is not None else None)
 
 
 def as_queries(queries, source, what="queries"):
-    """None, or points to search around of the type of the source."""
-    return None if queries is None else _arrays.as_queries(queries, source.real_type, what)
+    """None, or points to search around of the type of the source, with as many coordinates as the core has of it."""
+    if queries is None:
+        return None
+    queries = _arrays.as_queries(queries, source.real_type, what)
+    if not source.on_line:
+        return queries
+    if queries.ndim == 2 and queries.shape[1] != 1:
+        raise ValueError(f"{what} have {queries.shape[1]} dimensions, the points 1; both must agree")
+    return _arrays.in_plane(queries)
 
 
 def as_other_set(points, source, what):
     """None, or a second set of points, or of a snapshot's, of the type and dimension of the source."""
-    other = as_queries(positions_of(*_units.in_unit(source.unit, **{what: points}), source.length_name), source, what)
+    other = positions_of(*_units.in_unit(source.unit, **{what: points}), source.length_name)
+    other = None if other is None else _arrays.as_queries(other, source.real_type, what)
     if other is not None and len(source.shape) == 2 and tuple(other.shape)[1:] != source.shape[1:]:
         raise ValueError(f"{what} is of shape {tuple(other.shape)}; it must have a row of {source.shape[1]} coordinates for "
                          "each point, as the points have")

@@ -68,7 +68,7 @@ def dbscan(points: AnyArray, eps: float, min_samples: int = 5, *, box: BoxLike =
     >>> kith.dbscan(points, 1, min_samples=3).tolist()
     [0, 0, 0, -1, -1]
     """
-    source, eps = normalize_arguments(points, box, eps=eps)
+    source, eps = normalize_arguments(points, box, one_dimension=True, eps=eps)
     min_samples = _arrays.as_whole(min_samples, "min_samples")
     if min_samples < 1:
         raise ValueError(f"min_samples is {min_samples}; it must be 1 or more, as it counts the point itself")

@@ -132,7 +132,11 @@ def fof(points: AnyArray, linking_length: float | None = None, *, b: float | Non
             masses, uniform_mass = snapshot.masses, snapshot.uniform_mass
         types = snapshot.types if types is None else types
     return_catalog = _arrays.flag(return_catalog, "return_catalog")
-    source, linking_length = normalize_arguments(points, box, linking_length=linking_length)
+    labels_only = not return_catalog and psi is None and psi_sigma is None
+    source, linking_length = normalize_arguments(points, box, one_dimension=labels_only, linking_length=linking_length)
+    if source.on_line and labels_only and b is not None:
+        raise NotImplementedError("the points have 1 dimension, but b refers to mean separations in 2 to 8 dimensions; give "
+                                  "linking_length")
     if return_catalog and isinstance(source.core, _core.Tree):
         raise TypeError("a catalog is of points, not of a tree, whose points may have lost digits; give the points")
     velocities, unit_of_velocities = _units.split(velocities, "velocities")

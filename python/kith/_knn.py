@@ -25,7 +25,7 @@ def knn(points: AnyArray, k: int, queries: AnyArray | None = None, *, box: BoxLi
     Parameters
     ----------
     points : array, shape (n, d)
-        The points that are searched, float32 or float64, d from 2 to 8, with any strides, of NumPy or a library that
+        The points that are searched, float32 or float64, d from 1 to 8, with any strides, of NumPy or a library that
         speaks DLPack (CuPy, PyTorch, JAX). Integers are taken as float64, half precision as float32; integers of JAX are
         refused. A `kith.Snapshot`, or any object with its attributes, can be passed instead; its positions and box are
         used. So can a `kith.Tree`: leave box and device out, which it has already. If the points are an astropy
@@ -121,7 +121,8 @@ def knn(points: AnyArray, k: int, queries: AnyArray | None = None, *, box: BoxLi
     """
     if getattr(k, "ndim", 0) == 2:
         raise TypeError(f"k is an array of shape {tuple(k.shape)}; it comes before the queries: knn(points, k, queries)")
-    source, queries, max_distance = normalize_arguments(points, box, queries=queries, max_distance=max_distance)
+    source, queries, max_distance = normalize_arguments(points, box, one_dimension=True, queries=queries,
+                                                        max_distance=max_distance)
     queries = as_queries(queries, source)
     call = source.call(device, threads, progress, engine, queries, comm)
     rows = _Rows(source, queries, k, return_distances, index_dtype, _arrays.flag(z_order, "z_order"), out, comm)

@@ -25,10 +25,11 @@ def phase_space(velocities, unit, psi, psi_sigma, masses, peculiar=1.0):
     return velocities, length if psi is None else length / peculiar, psi is None, masses if psi is None else None
 
 
-def phase_space_at(points, box, linking_length, b, psi, psi_sigma, velocities, masses):
+def phase_space_at(points, box, linking_length, b, psi, psi_sigma, velocities, masses, one_dimension=False):
     """For a spanning tree: the source of the call, the linking length, and phase space as the core takes it."""
     peculiar = 1.0
-    if psi is None and psi_sigma is None:
+    in_phase_space = psi is not None or psi_sigma is not None
+    if not in_phase_space:
         given = {"linking_length": linking_length, "b": b, "velocities": velocities, "masses": masses}
         extra = [name for name, value in given.items() if value is not None]
         if extra:
@@ -38,7 +39,8 @@ def phase_space_at(points, box, linking_length, b, psi, psi_sigma, velocities, m
         if velocities is None:
             velocities, peculiar = points.velocities, _frames.peculiar_factor(getattr(points, "header", None))
         masses = points.masses if masses is None else masses
-    source, linking_length = normalize_arguments(points, box, linking_length=linking_length)
+    source, linking_length = normalize_arguments(points, box, one_dimension=one_dimension and not in_phase_space,
+                                                 linking_length=linking_length)
     velocities, unit = _units.split(velocities, "velocities")
     require_rows(source.shape, velocities=velocities, masses=masses)
     masses = None if masses is None else _arrays.as_column(_units.split(masses, "masses")[0], "masses")

@@ -131,7 +131,7 @@ def radius_search(points: AnyArray, r: float | AnyArray, queries: AnyArray | Non
     ([0.0, 1.0], [1, 0])
     """
     refuse_scipys_order(r, queries)
-    source, queries, r = normalize_arguments(points, box, queries=queries, r=r)
+    source, queries, r = normalize_arguments(points, box, one_dimension=True, queries=queries, r=r)
     queries = as_queries(queries, source)
     squared = _arrays.flag(squared, "squared")
     if not isinstance(sort, str) or sort not in ("distance", "index"):
@@ -183,7 +183,7 @@ def radius_count(points: AnyArray, r: float | AnyArray, queries: AnyArray | None
     [1, 1, 0]
     """
     refuse_scipys_order(r, queries)
-    source, queries, r = normalize_arguments(points, box, queries=queries, r=r)
+    source, queries, r = normalize_arguments(points, box, one_dimension=True, queries=queries, r=r)
     queries = as_queries(queries, source)
     return _core.count_within(source.call(device, threads, progress, engine, queries, comm), queries, radii_of(r),
                               _arrays.flag(exclude_self, "exclude_self"))

@@ -24,6 +24,7 @@ from sklearn.exceptions import EfficiencyWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from kith import _core, _radius, _units
+from kith._call import as_queries
 from kith._tree import Tree
 from kith._warnings import warn
 
@@ -40,9 +41,7 @@ class Metric(NamedTuple):
 
 
 def as_doubles(rows):
-    """Rows in float64, those of one column with a second one of zeros."""
-    rows = rows.astype(numpy.float64, copy=False)
-    return numpy.column_stack((rows, numpy.zeros(len(rows)))) if rows.shape[1] == 1 else rows
+    return rows.astype(numpy.float64, copy=False)
 
 
 def _itself(values):
@@ -144,9 +143,6 @@ class _Search:
             raise ValueError("X is sparse, but the fitted data are not; make X dense by X.toarray()")
         return self._metric.coordinates(X)
 
-    def _call(self):
-        return self._tree._source.call(threads=threads_of(self.n_jobs))
-
 
 class KNeighborSearch(_Search):
     """`kneighbors` by kith."""
@@ -182,15 +178,15 @@ class KNeighborSearch(_Search):
             raise TypeError(f"n_neighbors does not take {type(n_neighbors)} value, enter integer value")
         if n_neighbors <= 0:
             raise ValueError(f"Expected n_neighbors > 0. Got {n_neighbors}")
-        queries = self._coordinates(X)
+        queries = as_queries(self._coordinates(X), self._tree._source)
         rows = self.n_samples_fit_ if queries is None else len(queries)
         if n_neighbors > self.n_samples_fit_ - (queries is None):
             raise ValueError(f"Expected n_neighbors {'<' if queries is None else '<='} n_samples_fit, but "
                              f"n_neighbors = {n_neighbors}, n_samples_fit = {self.n_samples_fit_}, n_samples = {rows}")
         shape = rows, int(n_neighbors)
         distances, indices = numpy.empty(shape) if return_distance else None, numpy.empty(shape, dtype=numpy.int64)
-        _core.search(self._call(), queries, shape[1], queries is None, math.inf, self._metric.is_squared, distances,
-                     indices)
+        call = self._tree._source.call(threads=threads_of(self.n_jobs))
+        _core.search(call, queries, shape[1], queries is None, math.inf, self._metric.is_squared, distances, indices)
         return (self._metric.distances(distances), indices) if return_distance else indices
 
 

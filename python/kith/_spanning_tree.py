@@ -98,7 +98,8 @@ def mst(points: AnyArray, *, box: BoxLike = None, linking_length: float | None =
     >>> tree.edges.tolist(), tree.weights.tolist()
     ([[0, 2], [1, 3], [1, 2]], [1.0, 2.0, 4.0])
     """
-    source, length, phase_space = phase_space_at(points, box, linking_length, b, psi, psi_sigma, velocities, masses)
+    source, length, phase_space = phase_space_at(points, box, linking_length, b, psi, psi_sigma, velocities, masses,
+                                                 one_dimension=True)
     if comm is not None:
         _arrays.require_type(source.like, numpy.int64)
     *arrays, used = _core.span(source.call(device, threads, progress, engine, comm=comm), length, phase_space)

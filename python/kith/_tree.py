@@ -9,7 +9,7 @@ import numpy.typing
 
 from kith import _arrays, _core, _dbscan, _fof, _hierarchy, _knn, _radius, _spanning_tree
 from kith._arrays import AnyArray, BoxLike, ProgressLike
-from kith._call import normalize_arguments
+from kith._call import box_on_line, normalize_arguments
 from kith._hierarchy import FofLadder, Hierarchy
 from kith._hints import attribute_error_of_tree, takes_own_names
 from kith._radius import RadiusResult
@@ -63,7 +63,7 @@ class Tree:
                  progress: ProgressLike = False) -> None:
         if isinstance(points, Tree):
             raise TypeError("points is a kith.Tree; it must be an array")
-        source, = normalize_arguments(points, box)
+        source, = normalize_arguments(points, box, one_dimension=True)
         call = source.call(device, threads, progress, engine)
         self._options = {"leaf_size": _as_count(leaf_size, "leaf_size"), "clover": _as_name(clover, "clover"),
                          "hubs": _as_count(hubs, "hubs"), "hub_selection": _as_name(hub_selection, "hub_selection"),
@@ -73,7 +73,7 @@ class Tree:
             if value is not None and engine not in engines:
                 raise ValueError(f"{name} is an option of engine={engines[-1]!r}, but engine is {engine!r}; leave it out")
         self._core = _core.Tree(call, *self._options.values())
-        self._source = source._replace(core=self._core, box=None, like=_arrays.prototype_of(source.core))
+        self._source = source._replace(core=self._core, box=None, like=_arrays.prototype_of(source.like))
 
     if not TYPE_CHECKING:  # checkers would take any name
         def __getattr__(self, name):
@@ -94,13 +94,14 @@ class Tree:
 
     def __repr__(self) -> str:
         engine = "" if self.engine == "tree" else f", engine {self.engine!r}"
-        return (f"<kith.Tree of {len(self)} points in {self.dimension} dimensions, {self.dtype}, on "
+        axes = f"{self.dimension} dimension{'s' * (self.dimension != 1)}"
+        return (f"<kith.Tree of {len(self)} points in {axes}, {self.dtype}, on "
                 f"{self._core.device}{engine}>")
 
     @property
     def dimension(self) -> int:
         """Numbers of a point."""
-        return self._core.dimension
+        return self._source.shape[1]
 
     @property
     def dtype(self) -> numpy.dtype:
@@ -115,7 +116,7 @@ class Tree:
     @property
     def box(self) -> _core.Box:
         """The box, with every origin resolved."""
-        return self._core.box
+        return box_on_line(self._core.box) if self._source.on_line else self._core.box
 
     @property
     def points(self) -> numpy.ndarray:
@@ -123,7 +124,7 @@ class Tree:
 
         Coordinates below 2**-173 of the largest one (2**-1053 in float64) may lose digits.
         """
-        return self._core.points
+        return self._core.points[:, :self.dimension]
 
     @property
     def order(self) -> Any:
@@ -136,7 +137,7 @@ class Tree:
     @property
     def sorted_points(self) -> numpy.ndarray:
         """The same along the z-order curve, of engine "tree"."""
-        return self._core.sorted_points
+        return self._core.sorted_points[:, :self.dimension]
 
     def planes(self) -> list:
         """Planes of engine "tree" from the leaves up: for each, the first sorted position of every node, and the number of points."""

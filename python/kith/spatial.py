@@ -61,17 +61,13 @@ class cKDTree:
                 raise ValueError("Negative input data are outside of the periodic box.")
             periods = [*numpy.where(numpy.isinf(self.boxsize), 0, self.boxsize), *[0.0] * (self.m == 1)]
             self._box = _core.Box(periods, [0.0 if period > 0 else None for period in periods])
-        self._tree = _core.Tree(_call(self._embedded(data), self._box), min(max(int(leafsize), 32), 2**31 - 1))
+        self._tree = _core.Tree(_call(_arrays.in_plane(data), self._box), min(max(int(leafsize), 32), 2**31 - 1))
 
     def __reduce__(self):  # other processes build the tree again, from their own copy of the points
         return type(self), (self.data, self.leafsize, True, False, True, self.boxsize)
 
     def __len__(self):
         return self.n
-
-    def _embedded(self, points):
-        """Points on a line lie in the plane; their distances do not change."""
-        return points if self.m > 1 else numpy.concatenate((points, numpy.zeros_like(points)), axis=1)
 
     def query(self, x, k=1, eps=0, p=2, distance_upper_bound=math.inf, workers=1):
         """The nearest neighbors of x, an array of shape (..., m).
@@ -109,7 +105,7 @@ class cKDTree:
             indices[:] = -1
         else:
             # Squares, because that is where SciPy's bound is exclusive.
-            _core.search(_call(self._tree, threads=threads), self._embedded(queries), most, False, bound, is_bounded,
+            _core.search(_call(self._tree, threads=threads), _arrays.in_plane(queries), most, False, bound, is_bounded,
                          distances, indices)
         if is_bounded:
             beyond = distances >= bound * bound
@@ -145,7 +141,7 @@ class cKDTree:
                 raise ValueError(f"r is of shape {radii.shape}; it must be a number, or broadcast to the shape of the "
                                  f"queries, {shape}") from None
         radii = float(radii) if radii.ndim == 0 else radii.reshape(-1)
-        queries = self._embedded(numpy.ascontiguousarray(x.reshape(-1, self.m)))
+        queries = _arrays.in_plane(numpy.ascontiguousarray(x.reshape(-1, self.m)))
         if _arrays.flag(return_length, "return_length"):
             return _core.count_within(_call(self._tree, threads=threads), queries, radii, False).reshape(shape)[()]
         lists = _lists(_rows(self._tree, queries, radii, threads=threads))
@@ -163,8 +159,8 @@ class cKDTree:
         self._require_alike(other)
         tree = other._tree
         if other._box != self._box:  # distances are in the box of this tree
-            tree = _core.Tree(_call(other._embedded(other.data), self._box), None)
-        return _lists(_rows(tree, self._embedded(self.data), radius))
+            tree = _core.Tree(_call(_arrays.in_plane(other.data), self._box), None)
+        return _lists(_rows(tree, _arrays.in_plane(self.data), radius))
 
     def query_pairs(self, r, p=2.0, eps=0.0, output_type="set"):
         """The pairs (i, j), i < j, of points within `r` of each other, a set; or ("ndarray") an array of two columns."""
@@ -199,7 +195,7 @@ class cKDTree:
         is_weighted = any(each is not None for each in of_both)
         within = other is self and not is_weighted  # then each pair is met once
         edges = numpy.concatenate(([0.0], different)) if len(different) else numpy.zeros(2)
-        found = _core.count_pairs(_call(self._tree), None if within else other._embedded(other.data), edges, "r",
+        found = _core.count_pairs(_call(self._tree), None if within else _arrays.in_plane(other.data), edges, "r",
                                   numpy.empty(0), -1, *of_both)
         of_bins = found[1] if is_weighted else found[0].astype(numpy.intp)
         if within:
@@ -223,7 +219,7 @@ class cKDTree:
         self._require_alike(other)
         _require_output(output_type, ("dok_matrix", "coo_matrix", "dict", "ndarray"))
         # Around the points of the other tree, because distances are in the box of this one.
-        offsets, i, v = _rows(self._tree, None if other is self else other._embedded(other.data), radius)
+        offsets, i, v = _rows(self._tree, None if other is self else _arrays.in_plane(other.data), radius)
         j = numpy.repeat(numpy.arange(other.n, dtype=i.dtype), numpy.diff(offsets))
         if output_type == "dict":
             return dict(zip(zip(i.tolist(), j.tolist()), v.tolist()))
