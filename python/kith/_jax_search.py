@@ -11,7 +11,8 @@ from kith import _arrays, _core, _units
 try:
     import jax
     from jax import numpy as jnp
-    from kith import _jax
+    from kith import _jax, _jax_sharded_calls
+    from kith._jax_shards import is_sharded, whole
 except ModuleNotFoundError as missing:
     raise ImportError(f"kith.jax needs {missing.name}, and a kith that was built with JAX; with jax, nanobind and "
                       "scikit-build-core installed, build it again by: pip install --no-build-isolation .") from missing
@@ -31,6 +32,11 @@ class Space(typing.NamedTuple):
     def attributes(self):
         return {"periods": numpy.array(self.periods), "origins": numpy.array(self.origins), "is_kept": self.is_kept}
 
+    def box(self):
+        """For calls of kith."""
+        origins = tuple(None if math.isnan(origin) else origin for origin in self.origins)
+        return _core.Box(self.periods, origin=None if all(origin is None for origin in origins) else origins)
+
 
 class Options(typing.NamedTuple):
     """What a search is asked for; hashable, so that it can be an argument that is not traced."""
@@ -40,6 +46,7 @@ class Options(typing.NamedTuple):
     max_distance: float
     index_dtype: str
     space: Space
+    comm: typing.Any = None  # for points that are sharded over processes
 
 
 def as_array(array, what):
@@ -79,6 +86,11 @@ def space_of(box, dimension, is_kept=False):
 
 
 def _call(options, points, queries):
+    if is_sharded(points) or is_sharded(queries):
+        return _jax_sharded_calls.search(options, points, queries)
+    _jax_sharded_calls.require_no_comm(options.comm)
+    points = whole(points, "points")
+    queries = queries if queries is None else whole(queries, "queries", is_searched=False)
     rows = (points if queries is None else queries).shape[0]
     shapes = [jax.ShapeDtypeStruct((rows, options.k), points.dtype),
               jax.ShapeDtypeStruct((rows, options.k), options.index_dtype)]
@@ -103,11 +115,20 @@ def _search_derivative(options, primals, tangents):
     slopes = jnp.zeros_like(distances)
     if points.shape[0] > 0:  # else nothing is near anything
         around, of_around = (points, of_points) if queries is None else (queries, of_queries)
-        apart = around[:, None] - points[indices]  # -1 reads the last point, which counts for nothing below
+        apart = around[:, None] - _taken(points, indices)  # -1 reads the last point, which counts for nothing below
         for axis, period in enumerate(options.space.periods):
             if period > 0:
                 apart = apart.at[..., axis].add(-period * jnp.round(apart[..., axis] / period))
-        along = ((of_around[:, None] - of_points[indices]) * apart).sum(axis=2)
+        along = ((of_around[:, None] - _taken(of_points, indices)) * apart).sum(axis=2)
         has_direction = (indices >= 0) & (distances > 0)
         slopes = jnp.where(has_direction, along / jnp.where(has_direction, distances, 1), 0)
     return (distances, indices), (slopes, numpy.zeros(indices.shape, jax.dtypes.float0))
+
+
+def _taken(points, indices):
+    """Rows of points, on the devices of the indices where the type of these names devices."""
+    sharding = jax.typeof(indices).sharding
+    if not any(sharding.spec):
+        return points[indices]
+    sharding = jax.sharding.NamedSharding(sharding.mesh, jax.sharding.PartitionSpec(*sharding.spec, None))
+    return points.at[indices].get(out_sharding=sharding)

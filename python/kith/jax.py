@@ -4,6 +4,15 @@ They are custom calls of XLA, on CPUs and NVIDIA GPUs; arrays stay where they ar
 the other options are ordinary Python values, fixed when a function is traced. `jax.vmap` makes one call of a batch; if
 all its queries are of the same points, they are one search. kith must have been built with JAX at hand:
 `pip install --no-build-isolation .` where JAX, nanobind and scikit-build-core are installed.
+
+`knn`, `fof`, `fof_catalog` and `reduce_neighbors` also take arrays whose rows are sharded over several devices, by a
+`NamedSharding` or another sharding over the first axis, and return arrays sharded alike: the bits of one device, with the
+indices of all rows. Such a call is made eagerly. Under `jax.jit`, and for points that differ between devices of a
+`jax.shard_map`, it is refused; there each device would search all points again, or its own alone. Devices are those of CPUs:
+a process joins its shards in its memory. Shards of GPUs are refused. Of arrays that several processes share
+(`jax.distributed`) `comm` names the processes, which all make the call; each passes to others only the points that these
+ask for. No index is kept for a sharded `Tree`. Derivatives of `knn` are those of JAX, which may gather points and needs
+`jax.set_mesh` if axes of the mesh are explicit.
 """
 
 import collections
@@ -11,9 +20,9 @@ import math
 
 import numpy
 
-from kith import _arrays, _core, _fof, _jax_search
+from kith import _arrays, _core, _fof, _jax_search, _jax_sharded_calls
 from kith._jax_rows import column, in_input_order, of_neighbors, rows_of, rows_of_function, without
-from kith._jax_search import as_array, jax, jnp, number_of_neighbors, real, space_of
+from kith._jax_search import as_array, is_sharded, jax, jnp, number_of_neighbors, real, space_of, whole
 
 # Groups and the columns of `kith.Catalog`; `velocity` and `velocity_dispersion` are None without velocities.
 Catalog = collections.namedtuple("Catalog", ("groups", *(column[0] for column in _core.catalog_columns)))
@@ -74,7 +83,7 @@ def release_trees():
     _jax_search.release_trees()
 
 
-def knn(points, k, queries=None, *, box=None, exclude_self=False, max_distance=None, index_dtype=numpy.int32):
+def knn(points, k, queries=None, *, box=None, exclude_self=False, max_distance=None, index_dtype=numpy.int32, comm=None):
     """The k nearest points of every point, or of every query.
 
     As `kith.knn`; what differs is said here.
@@ -86,6 +95,10 @@ def knn(points, k, queries=None, *, box=None, exclude_self=False, max_distance=N
     k, box, exclude_self, max_distance, index_dtype
         Ordinary Python values, not traced ones.
     queries : array, shape (m, d), optional
+        Of sharded points: sharded over the same processes, or all within this one.
+    comm : communicator of mpi4py or kith.mpi.Ranks, optional
+        For points that are sharded over several processes, and only for these: the processes, a rank each, in the order of
+        their rows, of which each has consecutive ones.
 
     Returns
     -------
@@ -98,11 +111,16 @@ def knn(points, k, queries=None, *, box=None, exclude_self=False, max_distance=N
     Raises
     ------
     TypeError
-        For arrays that are not float32 or float64 of shape (n, d).
+        For arrays that are not float32 or float64 of shape (n, d); for traced arrays that are sharded, as far as their type
+        says so.
     ValueError
-        For k < 1 and other options that have no meaning.
+        For k < 1 and other options that have no meaning; for points that are sharded over another axis than the first, or
+        over several processes without `comm`.
+    NotImplementedError
+        For points that are sharded over GPUs.
     Exception
-        What XLA makes of kith's errors when the values turn out to be wrong: its text holds kith's. On a GPU the call
+        What XLA makes of kith's errors when the values turn out to be wrong, or sharded under `jax.jit`: its text holds
+        kith's. On a GPU the call
         does not wait for the values; if they are wrong, the results are NaN and -1, and the error is raised by a later
         call or by `kith.jax.synchronize`.
 
@@ -121,15 +139,9 @@ def knn(points, k, queries=None, *, box=None, exclude_self=False, max_distance=N
     [[0.0, -1.0], [0.0, 1.0]]
     """
     points, space = _points(points, box)
-    k = number_of_neighbors(k)
-    index_dtype = _arrays.index_type(index_dtype)
-    max_distance = math.inf if max_distance is None else _arrays.as_number(max_distance, "max_distance")
-    if not max_distance >= 0:
-        raise ValueError(f"max_distance is {max_distance}; it must be 0 or more")
-    if exclude_self and queries is not None:
+    options = _options(k, space, exclude_self, max_distance, index_dtype, comm)
+    if options.exclude_self and queries is not None:
         raise ValueError("exclude_self is for searches around the points themselves; leave it or the queries out")
-    exclude_self = _arrays.flag(exclude_self, "exclude_self")
-    options = _jax_search.Options(k, exclude_self, max_distance, index_dtype.name, space)
     if queries is None:
         return _jax_search.search(options, points, None)
     queries = real(queries, "queries")
@@ -139,8 +151,10 @@ def knn(points, k, queries=None, *, box=None, exclude_self=False, max_distance=N
     return _jax_search.search(options, points, queries)
 
 
-def fof(points, linking_length=None, *, b=None, box=None):
+def fof(points, linking_length=None, *, b=None, box=None, comm=None):
     """Labels of friends-of-friends groups, int32, shape (n,). As `kith.fof`; all options are ordinary Python values.
+
+    `comm` is for points that are sharded over processes, as for `knn`.
 
     >>> import jax, kith.jax
     >>> jax.jit(lambda x: kith.jax.fof(x, 1.0))(jax.numpy.array([[5.0, 5], [0, 0], [0, 1]])).tolist()
@@ -148,9 +162,12 @@ def fof(points, linking_length=None, *, b=None, box=None):
     """
     length, is_relative = _length(linking_length, b)
     points, space = _points(points, box)
+    points = jax.lax.stop_gradient(points)
+    if is_sharded(points):
+        return _jax_sharded_calls.labels(points, length, is_relative, space, comm)
+    _jax_sharded_calls.require_no_comm(comm)
     call = jax.ffi.ffi_call("kith_label", jax.ShapeDtypeStruct(points.shape[:1], jnp.int32), vmap_method="expand_dims")
-    return call(jax.lax.stop_gradient(points), length=numpy.float64(length),
-                is_relative=is_relative, **space.attributes())
+    return call(whole(points, "points"), length=numpy.float64(length), is_relative=is_relative, **space.attributes())
 
 
 def fof_catalog(points, linking_length=None, *, b=None, box=None, velocities=None, masses=None, types=None,
@@ -176,7 +193,16 @@ def fof_catalog(points, linking_length=None, *, b=None, box=None, velocities=Non
     catalog : Catalog
         A named tuple: `groups`, the number of groups of min_members or more, and the columns of `kith.Catalog`, with
         max_groups rows. Those of no group are 0. If `groups` is larger than max_groups, the largest groups are there.
-        Real numbers are of the type of the points, whole ones int32.
+        Real numbers are of the type of the points, whole ones int32. Of points that are sharded in P parts there are
+        P parts of max_groups rows, sharded like the points, and by default with as few rows as all groups need: `groups` has
+        the number of groups of each part, shape (P,), and the groups of a part follow those of the part before.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `knn`; for columns of other shapes or types.
+    NotImplementedError
+        For points that are sharded over GPUs or several processes.
 
     Notes
     -----
@@ -194,11 +220,21 @@ def fof_catalog(points, linking_length=None, *, b=None, box=None, velocities=Non
     points, space = _points(points, box)
     count, dimension = points.shape
     min_members = _fof.at_least_one(min_members)
-    max_groups = count // min_members if max_groups is None else _arrays.as_whole(max_groups, "max_groups")
+    has_default = max_groups is None
+    max_groups = count // min_members if has_default else _arrays.as_whole(max_groups, "max_groups")
     if not 0 <= max_groups <= numpy.iinfo(numpy.int32).max:
         raise ValueError(f"max_groups is {max_groups}; it must be from 0 to {numpy.iinfo(numpy.int32).max}")
     given = {"velocities": velocities, "masses": masses, "types": types}
     shapes = {"velocities": points.shape, "masses": (count,), "types": (count,)}
+    if is_sharded(points):
+        def describe(points, given):
+            tree = Tree.tree_unflatten(space, (points,))
+            return fof_catalog(tree, linking_length, b=b, min_members=min_members, **given)
+
+        given = {name: array if array is None else column(array, name, points.dtype, shapes[name])
+                 for name, array in given.items()}
+        return _jax_sharded_calls.catalog(describe, points, given, None if has_default else max_groups)
+    points = whole(points, "points")
     columns = {name: column(array, name, points.dtype, shapes[name]) for name, array in given.items()}
     rows = {"(g,)": (max_groups,), "(g, d)": (max_groups, dimension), "(g, 7)": (max_groups, 7)}
     dtypes = {"float64": points.dtype, "int64": jnp.int32, "uint8": jnp.bool_}
@@ -289,7 +325,7 @@ def z_order(points, *, box=None):
 
 
 def reduce_neighbors(function, points, k, *, fields=None, block_rows=None, box=None, exclude_self=False,
-                     max_distance=None, index_dtype=numpy.int32):
+                     max_distance=None, index_dtype=numpy.int32, comm=None):
     """A summary of the neighbors of each point, without bringing the neighbors themselves into the order of the points.
 
     Points are taken in z-order; only what `function` makes of their neighbors is put back. That saves most of the
@@ -308,8 +344,9 @@ def reduce_neighbors(function, points, k, *, fields=None, block_rows=None, box=N
         What function needs to know of each point: masses, velocities, positions, ...
     block_rows : int, optional
         Points in a block; by default those with 4 million neighbors.
-    points, k, box, exclude_self, max_distance, index_dtype
-        As for `knn`.
+    points, k, box, exclude_self, max_distance, index_dtype, comm
+        As for `knn`. Of points that are sharded, `fields` must be given, and are sharded like the points or held by this
+        process. The function is called for blocks of the rows of each process, with arrays of one of its devices.
 
     Returns
     -------
@@ -319,7 +356,8 @@ def reduce_neighbors(function, points, k, *, fields=None, block_rows=None, box=N
     -----
     Among equally distant points z-order decides, not the order of `points`; with `fields` as in `knn`. Differentiable
     as `knn` is, also with respect to fields: blocks are then computed once more rather than stored. Blocks search a
-    `Tree`, which on a GPU each of them builds.
+    `Tree`, which on a GPU each of them builds. Of sharded points neighbors are stored, their fields a block at a time, and
+    fields have no derivatives.
 
     Source: J. Stücker et al. (2026), arXiv:2604.05885, section III-E.
 
@@ -335,8 +373,21 @@ def reduce_neighbors(function, points, k, *, fields=None, block_rows=None, box=N
     [3.0, 6.0, 6.0]
     """
     points, space = _points(points, box)
-    k = number_of_neighbors(k)
-    exclude_self = _arrays.flag(exclude_self, "exclude_self")
+    checked = _options(k, space, exclude_self, max_distance, index_dtype, comm)
+    k, exclude_self = checked.k, checked.exclude_self
+    if is_sharded(points):
+        if fields is None:
+            raise ValueError("the points are sharded over devices, of which none has all neighbors; give what the function "
+                             "needs "
+                             "to know of them as fields")
+        fields = jax.tree_util.tree_map(lambda rows: as_array(rows, "fields"), fields)
+
+        def rows_of_block(distances, own, neighbors):
+            found = function(distances, own, neighbors)
+            return jax.tree_util.tree_map(lambda rows: rows_of_function(rows, distances.shape[0]), found)
+
+        return _jax_sharded_calls.reduce(rows_of_block, points, fields, _block_rows(block_rows, k), checked)
+    _jax_sharded_calls.require_no_comm(comm)
     options = {"max_distance": max_distance, "index_dtype": index_dtype}
     if fields is not None:
         found, order = _reduce_fields(function, points, space, k, fields, block_rows, exclude_self, options)
@@ -352,9 +403,7 @@ def reduce_neighbors(function, points, k, *, fields=None, block_rows=None, box=N
 def _reduce_fields(function, points, space, k, fields, block_rows, exclude_self, options):
     count = points.shape[0]
     fields = jax.tree_util.tree_map(lambda rows: rows_of(rows, count, "fields"), fields)
-    block_rows = max(1, 2**22 // k) if block_rows is None else _arrays.as_whole(block_rows, "block_rows")
-    if block_rows < 1:
-        raise ValueError(f"block_rows is {block_rows}; it must be 1 or more")
+    block_rows = _block_rows(block_rows, k)
     tree = _tree_of(space._replace(is_kept=True), points)
     order = z_order(tree)
 
@@ -373,6 +422,22 @@ def _reduce_fields(function, points, space, k, fields, block_rows, exclude_self,
     padded = jnp.zeros(blocks * block_rows, order.dtype).at[:count].set(order)  # the first point, more than once
     found = jax.lax.map(reduce, padded.reshape(blocks, block_rows))
     return jax.tree_util.tree_map(lambda rows: rows.reshape(-1, *rows.shape[2:])[:count], found), order
+
+
+def _block_rows(block_rows, k):
+    block_rows = max(1, 2**22 // k) if block_rows is None else _arrays.as_whole(block_rows, "block_rows")
+    if block_rows < 1:
+        raise ValueError(f"block_rows is {block_rows}; it must be 1 or more")
+    return block_rows
+
+
+def _options(k, space, exclude_self, max_distance, index_dtype, comm):
+    k, index_dtype = number_of_neighbors(k), _arrays.index_type(index_dtype)
+    max_distance = math.inf if max_distance is None else _arrays.as_number(max_distance, "max_distance")
+    if not max_distance >= 0:
+        raise ValueError(f"max_distance is {max_distance}; it must be 0 or more")
+    exclude_self = _arrays.flag(exclude_self, "exclude_self")
+    return _jax_search.Options(k, exclude_self, max_distance, index_dtype.name, space, comm)
 
 
 def _tree_of(space, points):

@@ -244,14 +244,16 @@ def calls_of_jax():
     points = jax.numpy.asarray(POINTS, dtype=jax.numpy.float32)
     return {"jax.knn": (kith_jax.knn, {"points": points, "k": 2}, {
                 "points": ["a", None, 5, {}, STRANGE], "k": WHOLE, "queries": ["a", 5, {}, STRANGE, [[1.0, 2.0]]],
-                "box": BOXES, "exclude_self": FLAGS, "max_distance": NUMBERS, "index_dtype": INDEX_TYPES}),
+                "box": BOXES, "exclude_self": FLAGS, "max_distance": NUMBERS, "index_dtype": INDEX_TYPES,
+                "comm": ["a", 5, STRANGE]}),
             "jax.fof": (kith_jax.fof, {"points": points, "linking_length": 0.1}, {
-                "points": ["a", None, 5, {}, STRANGE], "linking_length": [*NUMBERS, None], "b": NUMBERS, "box": BOXES}),
+                "points": ["a", None, 5, {}, STRANGE], "linking_length": [*NUMBERS, None], "b": NUMBERS, "box": BOXES,
+                "comm": ["a", 5, STRANGE]}),
             "jax.reduce_neighbors": (kith_jax.reduce_neighbors, {
                 "function": lambda distances, own, other: distances, "points": points, "k": 2, "fields": points}, {
                 "points": ["a", None, 5, {}, STRANGE], "k": [*WHOLE, 0], "fields": ["a", 5, STRANGE, POINTS[:5]],
                 "block_rows": [*OPTIONAL_WHOLE, 0], "box": BOXES, "exclude_self": FLAGS, "max_distance": NUMBERS,
-                "index_dtype": INDEX_TYPES}),
+                "index_dtype": INDEX_TYPES, "comm": ["a", 5, STRANGE]}),
             "jax.Tree": (kith_jax.Tree, {"points": points}, {"points": ["a", None, 5, {}, STRANGE], "box": BOXES}),
             "jax.fof_catalog": (kith_jax.fof_catalog, {"points": points, "linking_length": 0.1}, {
                 "points": ["a", None, 5, {}, STRANGE], "linking_length": [*NUMBERS, None], "b": NUMBERS, "box": BOXES,
