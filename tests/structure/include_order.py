@@ -19,9 +19,10 @@ HEADERS = {"async": "groups", "box": "points", "catalog": "halos", "catalog_colu
            "kdtree_arrange": "engines", "kdtree_order": "engines", "kdtree_split": "engines", "kdtree_search": "engines",
            "kdtree_view": "engines", "knn": "neighbors", "mpi": "distributed", "pair_counts": "pairs", "group_order": "halos", "halos": "halos",
            "halo_file": "io", "snapshot_universe": "io", "group_sizes": "groups",
-           "index_array": "support", "neighbor_row": "neighbors", "points": "points",
+           "index_array": "support", "neighbor_row": "neighbors", "plane_view": "tree", "plane_walks": "walk", "points": "points",
+           "portable": "support",
            "progress": "support", "radius": "neighbors", "spanning_tree": "mst", "sum_neighbors": "neighbors",
-           "tree": "tree", "types": "support", "version": "support", "z_order": "order"}
+           "tree": "tree", "types": "support", "version": "support", "walk": "walk", "z_order": "order"}
 EVERYTHING = "kith"  # <kith/kith.hpp> includes all others: for users and the program
 
 # What these may include of src/, besides themselves.
