@@ -23,7 +23,6 @@
 #include <kith/types.hpp>
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -234,7 +233,7 @@ int differing_exponent(T a, T b) {
     // Their mantissas are whole numbers in one unit.
     const int unit = exponent - std::numeric_limits<double>::digits + 1;
     const auto bits = [unit](double x) { return static_cast<std::uint64_t>(std::scalbn(x, -unit)); };
-    return unit + static_cast<int>(std::bit_width(bits(larger) ^ bits(smaller))) - 1;
+    return unit + std::ilogb(static_cast<double>(bits(larger) ^ bits(smaller)));
 }
 
 template <class View>
