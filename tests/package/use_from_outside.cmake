@@ -1,5 +1,5 @@
 # Configures, builds and runs the project in OUTSIDE against kith, in the folder WORK. WAY is find_package (what
-# KITH_BINARY installs; with the examples of users' own loops and kernels) or add_subdirectory (KITH_SOURCE itself, three
+# KITH_BINARY installs; with the examples of users' own loops, kernels and walks) or add_subdirectory (KITH_SOURCE itself, three
 # dimensions only and unoptimized, to be quick). LAUNCHER is the command that starts two ranks,
 # if kith::mpi is to be used.
 function(run)
@@ -50,6 +50,8 @@ run(${CMAKE_COMMAND} --build "${WORK}/build" --parallel 2)
 run("${WORK}/build/outside")
 if(WAY STREQUAL "find_package")
     run("${WORK}/build/own_loop")
+    run("${WORK}/build/gravity")
+    run("${WORK}/build/two_point")
     use_pkg_config()
 endif()
 if(WITH_IO)
