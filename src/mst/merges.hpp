@@ -1,9 +1,8 @@
 // The single-linkage hierarchy of a spanning tree: its edges, in their order, join two clusters each.
 //
-// Kruskal's algorithm once more, by union-find: a root stores the number of its cluster, the smaller tree goes below
-// the larger one, and paths are halved. One thread: on few cores the waits for memory are what counts, and these are
-// hidden by asking for the ends of later edges early. Source: Gower, Ross (1969), Applied Statistics 18, 54; numbers of
-// clusters as in SciPy's linkage matrix. Cost: close to O(n), 8 bytes of working memory a point.
+// Kruskal's algorithm once more, by union-find (clusters.hpp), in one thread. Source: Gower, Ross (1969), Applied
+// Statistics 18, 54; numbers of clusters as in SciPy's linkage matrix. Cost: close to O(n), 8 bytes of working memory a
+// point.
 #pragma once
 
 #include <kith/hierarchy.hpp>
