@@ -82,10 +82,14 @@ struct SpanningTreeFacts {
     double velocity_scale = 0;
 };
 
+namespace detail {
+struct TreePart;
+} // namespace detail
+
 /// The edges of the tree, in ascending order of (squared distance, smaller index, larger index), in host memory. Copies
 /// share the edges. A tree that was moved from has no points. Over ranks, each rank holds the edges whose larger
-/// endpoint is one of its points, in this order; merged, the parts of all ranks are the tree of one process. What needs
-/// the whole tree (groups, hierarchy, levels, files) refuses a part.
+/// endpoint is one of its points, in this order; merged, the parts of all ranks are the tree of one process. Groups,
+/// levels and hierarchies of the parts are found over the same ranks (hierarchy.hpp).
 class SpanningTree {
 public:
     SpanningTree() = default;
@@ -94,7 +98,7 @@ public:
     SpanningTree(SpanningTree&& other) noexcept
         : stages(std::move(other.stages)), unresolved(other.unresolved),
           distribution(std::exchange(other.distribution, {})), edges_(std::move(other.edges_)),
-          weights_(std::move(other.weights_)), heights_(std::move(other.heights_)),
+          weights_(std::move(other.weights_)), heights_(std::move(other.heights_)), part_(std::move(other.part_)),
           facts_(std::exchange(other.facts_, {})), count_(std::exchange(other.count_, 0)) {}
     SpanningTree& operator=(SpanningTree&& other) noexcept {
         stages = std::move(other.stages);
@@ -103,6 +107,7 @@ public:
         edges_ = std::move(other.edges_);
         weights_ = std::move(other.weights_);
         heights_ = std::move(other.heights_);
+        part_ = std::move(other.part_);
         facts_ = std::exchange(other.facts_, {});
         count_ = std::exchange(other.count_, 0);
         return *this;
@@ -168,6 +173,7 @@ private:
     std::shared_ptr<void> edges_;
     std::shared_ptr<void> weights_;
     std::shared_ptr<void> heights_;
+    std::shared_ptr<const detail::TreePart> part_; ///< over ranks
     SpanningTreeFacts facts_;
     std::int64_t count_ = 0;
 };
@@ -179,5 +185,10 @@ private:
 /// does not support spanning trees, or not on a GPU; dimension not built; a GPU without CUDA in this build), device,
 /// out_of_memory, canceled.
 [[nodiscard]] SpanningTree spanning_tree(const PointsOrTree& points, const SpanningTreeOptions& options = {});
+
+/// Collective: a tree that was found over ranks, with its edges divided otherwise. Each rank holds consecutive edges,
+/// about as many as any other: the parts, in the order of ranks, are the edges of one process, as files have them. An
+/// edge is sent once. Ids are passed as to spanning_tree(). Throws Error as fof() of a spanning tree over ranks.
+[[nodiscard]] SpanningTree edges_in_order(const SpanningTree& tree, const Execution& execution);
 
 } // namespace kith

@@ -154,7 +154,7 @@ FofLadder ladder_of_hierarchy(const Hierarchy& hierarchy, const std::vector<doub
 
 /// One number of each level.
 template <class Number>
-std::vector<Number> of_levels(const FofLadder& ladder, Number FofLevel::*member) {
+std::vector<Number> of_levels(const FofLadder& ladder, Number FofLevelLength::*member) {
     std::vector<Number> numbers;
     for (const FofLevel& level : ladder.levels()) {
         numbers.push_back(level.*member);

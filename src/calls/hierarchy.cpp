@@ -3,7 +3,9 @@
 #include <kith/hierarchy.hpp>
 
 #include "calls/calls.hpp"
+#include "calls/rank_tree_calls.hpp"
 #include "calls/sources.hpp"
+#include "calls/tree_lengths.hpp"
 #include "calls/zeros.hpp"
 #include "groups/checks.hpp"
 #include "mst/components.hpp"
@@ -16,7 +18,6 @@
 #include "support/denormals.hpp"
 #include "support/dimension.hpp"
 #include "support/message.hpp"
-#include "support/one_process.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -31,34 +32,7 @@ namespace detail {
 
 namespace {
 
-/// The linking length in the units of the points, into a result.
-template <class Result>
-void resolve(const LinkingLength& length, const Separation& separation, DType dtype, Result& result) {
-    const DenormalGuard guard;
-    ResolvedLength resolved;
-    with_dtype(dtype, [&]<Coordinate T>(T) {
-        check(length.is_relative() ? resolve_relative<T>(length.value(), separation, resolved)
-                                   : round_length<T>(length.value(), resolved));
-    });
-    const double unrounded = length.is_relative() ? length.value() * separation.mean : length.value();
-    if (unrounded > 0 && resolved.length < separation.shortest) {
-        check(unresolved_beside({-1, -1, separation.largest}, unrounded));
-    }
-    result.linking_length = resolved.length;
-    result.volume = resolved.volume;
-    result.volume_kind = resolved.volume_kind;
-}
-
-/// How many edges join groups at a linking length that has been resolved.
-std::size_t edges_within(const SpanningTree& tree, double linking_length) {
-    return with_dtype(tree.dtype(), [&]<Coordinate T>(T) {
-        const std::span<const T> heights = tree.heights<T>();
-        const auto longer = std::upper_bound(heights.begin(), heights.end(), static_cast<T>(linking_length));
-        return static_cast<std::size_t>(longer - heights.begin());
-    });
-}
-
-/// Labels of the groups at a length that has been resolved.
+/// Labels of the groups at a length that the result states.
 void label(std::span<std::int32_t> labels, const SpanningTree& tree, const Execution& execution, FofSummary& result) {
     check_labels(labels, tree.points());
     Context context(execution);
@@ -67,60 +41,25 @@ void label(std::span<std::int32_t> labels, const SpanningTree& tree, const Execu
             label_components(context, tree.edges().first(edges_within(tree, result.linking_length)), labels, result);
         });
     });
-    result.engine = tree.engine();
-    result.box = tree.box();
-    result.wrapped_points = tree.facts().wrapped_points;
     result.stages = context.take_stages();
 }
 
-/// All that can be checked without looking at the points.
-void check_ladder(std::span<const LinkingLength> lengths, const FofLadderOptions& options) {
-    if (options.execution.device.kind != DeviceKind::cpu) {
-        throw Error(ErrorKind::unsupported, "groups at several linking lengths are found on the CPU only; run on the "
-                                            "CPU, with kith::cpu()");
-    }
-    if (lengths.empty()) {
-        throw Error(ErrorKind::invalid_argument, "there are no linking lengths; give one or more, ascending");
-    }
-    for (const LinkingLength& length : lengths) {
-        check_length(length);
-    }
-    if (options.min_members < 1) {
-        throw error(ErrorKind::invalid_argument, of_value(options.min_members), "min_members is ", options.min_members,
-                    "; it must be 1 or more");
-    }
-}
-
-/// The levels, without their groups. Throws invalid_argument if they descend.
-std::vector<FofLevel> levels_at(std::span<const LinkingLength> lengths, const Separation& separation, DType dtype) {
-    std::vector<FofLevel> levels(lengths.size());
-    for (std::size_t i = 0; i < lengths.size(); ++i) {
-        resolve(lengths[i], separation, dtype, levels[i]);
-        if (i > 0 && levels[i].linking_length < levels[i - 1].linking_length) {
-            throw error(ErrorKind::invalid_argument, of_value(levels[i].linking_length),
-                        "the linking lengths descend: ", levels[i].linking_length, " follows ",
-                        levels[i - 1].linking_length, "; give them in ascending order");
-        }
-    }
-    return levels;
-}
-
-/// The same before the spanning tree is known.
-std::vector<FofLevel> levels_at(std::span<const LinkingLength> lengths, const PointsOrTree& points,
-                                const FofLadderOptions& options) {
+/// The levels before the spanning tree is known.
+std::vector<FofLevel> levels_of_points(std::span<const LinkingLength> lengths, const PointsOrTree& points,
+                                       const FofLadderOptions& options) {
     check_points(points, options.box, options.execution, where_of(options.execution));
     Context context(options.execution);
     return with_dtype(points.dtype(), [&]<Coordinate T>(T) {
         const WorkingPoints<T> working(context, points, options.box);
-        return levels_at(lengths, separation_of(working.frame(), points.count()), points.dtype());
+        return levels_at<FofLevel>(lengths, separation_of(working.frame(), points.count()), points.dtype());
     });
 }
 
 void climb(Context& context, const SpanningTree& tree, std::int64_t min_members, std::vector<FofLevel>& levels) {
     const auto edges = [&](const FofLevel& level) { return edges_within(tree, level.linking_length); };
-    context.expect(static_cast<std::int64_t>(edges(levels.back())));
+    context.expect(edges(levels.back()));
     Ladder ladder(context, tree.points(), min_members);
-    std::size_t joined = 0;
+    std::int64_t joined = 0;
     for (std::size_t i = 0; i < levels.size(); ++i) {
         ladder.join(tree.edges().subspan(joined, edges(levels[i]) - joined));
         joined = edges(levels[i]);
@@ -128,6 +67,13 @@ void climb(Context& context, const SpanningTree& tree, std::int64_t min_members,
         if (i > 0) {
             ladder.find_parents(levels[i - 1]);
         }
+    }
+}
+
+void require_level(std::int64_t level, std::size_t levels) {
+    if (level < 0 || level >= static_cast<std::int64_t>(levels)) {
+        throw error(ErrorKind::invalid_argument, of_value(level), "there is no level ", level, "; there are ", levels,
+                    ", numbered from 0");
     }
 }
 
@@ -141,6 +87,30 @@ struct HierarchyAccess {
         detail::Context context(execution);
         context.stage("merge", [&] { result.merges_ = detail::merges_of(context, tree.edges(), tree.points()); });
         result.stages = context.take_stages();
+        result.tree_ = std::move(tree);
+        return result;
+    }
+
+    static Hierarchy make_over_ranks(SpanningTree tree, const Execution& execution) {
+        detail::MergesOverTeam merges = detail::merges_over_team(tree, execution);
+        Hierarchy result;
+        result.merged_edges_ = std::move(merges.edges);
+        result.merged_edges_.distribution = merges.distribution;
+        result.merges64_ = std::move(merges.merges);
+        result.stages = std::move(merges.stages);
+        result.distribution = std::move(merges.distribution);
+        result.tree_ = std::move(tree);
+        return result;
+    }
+
+    static FofLadder make_ladder_over_ranks(SpanningTree tree, std::span<const LinkingLength> lengths,
+                                            const FofLadderOptions& options) {
+        detail::LevelsOverTeam levels = detail::levels_over_team(tree, lengths, options);
+        FofLadder result;
+        result.levels64_ = std::move(levels.levels);
+        result.stages = tree.stages;
+        result.stages.insert(result.stages.end(), levels.stages.begin(), levels.stages.end());
+        result.distribution = std::move(levels.distribution);
         result.tree_ = std::move(tree);
         return result;
     }
@@ -162,14 +132,15 @@ FofSummary fof_into(std::span<std::int32_t> labels, const SpanningTree& tree, Li
                     const Execution& execution) {
     detail::check_length(linking_length);
     FofSummary result;
-    detail::resolve(linking_length, SpanningTreeAccess::separation(tree), tree.dtype(), result);
-    result.velocity_length = SpanningTreeAccess::velocity_length(tree, result.linking_length);
-    result.velocity_scale = tree.velocity_scale();
+    detail::describe_cut(linking_length, tree, result);
     detail::label(labels, tree, execution, result);
     return result;
 }
 
 FofResult fof(const SpanningTree& tree, LinkingLength linking_length, const Execution& execution) {
+    if (execution.team != nullptr) {
+        return detail::fof_of_tree_over_team(tree, execution, [&] { return linking_length; });
+    }
     FofResult result;
     std::vector<std::int32_t> labels = detail::zeros<std::int32_t>(execution, tree.points(), "the labels");
     static_cast<FofSummary&>(result) = fof_into(labels, tree, linking_length, execution);
@@ -177,67 +148,137 @@ FofResult fof(const SpanningTree& tree, LinkingLength linking_length, const Exec
     return result;
 }
 
+SpanningTree edges_in_order(const SpanningTree& tree, const Execution& execution) {
+    if (execution.team == nullptr) {
+        throw Error(ErrorKind::invalid_argument, "edges_in_order divides the edges of a spanning tree over ranks; make "
+                                                 "the execution with over()");
+    }
+    return detail::edges_in_order_over_team(tree, execution);
+}
+
 Hierarchy hierarchy(SpanningTree tree, const Execution& execution) {
-    return HierarchyAccess::make(std::move(tree), execution);
+    return execution.team != nullptr ? HierarchyAccess::make_over_ranks(std::move(tree), execution)
+                                     : HierarchyAccess::make(std::move(tree), execution);
 }
 
 Hierarchy hierarchy(const PointsOrTree& points, const SpanningTreeOptions& options) {
-    detail::require_one_process(options.execution);
-    return hierarchy(spanning_tree(points, options), cpu(options.execution.threads, options.execution.progress));
+    Execution of_merges = cpu(options.execution.threads, options.execution.progress);
+    of_merges.team = options.execution.team;
+    return hierarchy(spanning_tree(points, options), of_merges);
+}
+
+void Hierarchy::require_width(bool over_ranks) const {
+    if (over_ranks != distribution.has_value()) {
+        throw Error(ErrorKind::invalid_argument,
+                    over_ranks ? "the hierarchy was found by one process; its merges are merges()"
+                               : "the hierarchy was found over ranks; the merges of this rank are merges64()");
+    }
+}
+
+std::span<const Merge> Hierarchy::merges() const {
+    require_width(false);
+    return merges_;
+}
+
+std::span<const Merge64> Hierarchy::merges64() const {
+    require_width(true);
+    return merges64_;
+}
+
+const SpanningTree& Hierarchy::merged_edges() const {
+    require_width(true);
+    return merged_edges_;
 }
 
 void Hierarchy::write_linkage(std::span<double> numbers) const {
-    if (numbers.size() != 4 * merges_.size()) {
-        throw detail::error(ErrorKind::invalid_argument, "the memory for the linkage matrix holds ", numbers.size(),
-                            " numbers; ", merges_.size(), " merges need 4 each");
-    }
-    const detail::DenormalGuard guard;
-    detail::with_dtype(tree_.dtype(), [&]<Coordinate T>(T) {
-        const std::span<const T> heights = tree_.heights<T>();
-        for (std::size_t i = 0; i < merges_.size(); ++i) {
-            numbers[4 * i] = merges_[i].left;
-            numbers[4 * i + 1] = merges_[i].right;
-            numbers[4 * i + 2] = heights[i];
-            numbers[4 * i + 3] = merges_[i].count;
+    const auto write = [&](const auto& merges, const SpanningTree& edges) {
+        if (numbers.size() != 4 * merges.size()) {
+            throw detail::error(ErrorKind::invalid_argument, "the memory for the linkage matrix holds ", numbers.size(),
+                                " numbers; ", merges.size(), " merges need 4 each");
         }
-    });
+        const detail::DenormalGuard guard;
+        detail::with_dtype(tree_.dtype(), [&]<Coordinate T>(T) {
+            const std::span<const T> heights = edges.heights<T>();
+            for (std::size_t i = 0; i < merges.size(); ++i) {
+                numbers[4 * i] = static_cast<double>(merges[i].left);
+                numbers[4 * i + 1] = static_cast<double>(merges[i].right);
+                numbers[4 * i + 2] = heights[i];
+                numbers[4 * i + 3] = static_cast<double>(merges[i].count);
+            }
+        });
+    };
+    distribution ? write(merges64_, merged_edges_) : write(merges_, tree_);
 }
 
 FofLadder fof_ladder(const PointsOrTree& points, std::span<const LinkingLength> linking_lengths,
                      const FofLadderOptions& options) {
+    const SpanningTreeOptions of_tree{options.box, options.engine, options.execution};
+    if (options.execution.team != nullptr) {
+        detail::check_ladder_over_team(points, linking_lengths, options);
+        FofLadderOptions of_levels = options;
+        of_levels.box = {};
+        return HierarchyAccess::make_ladder_over_ranks(spanning_tree(points, of_tree), linking_lengths, of_levels);
+    }
     detail::check_ladder(linking_lengths, options);
     detail::check_engine(options.engine, detail::Task::spanning_tree, detail::Where::cpu);
-    std::vector<FofLevel> levels = detail::levels_at(linking_lengths, points, options);
-    return HierarchyAccess::make_ladder(spanning_tree(points, {options.box, options.engine, options.execution}),
-                                        std::move(levels), options);
+    std::vector<FofLevel> levels = detail::levels_of_points(linking_lengths, points, options);
+    return HierarchyAccess::make_ladder(spanning_tree(points, of_tree), std::move(levels), options);
 }
 
 FofLadder fof_ladder(SpanningTree tree, std::span<const LinkingLength> linking_lengths,
                      const FofLadderOptions& options) {
-    detail::check_ladder(linking_lengths, options);
-    if (options.box != Box{}) {
-        throw Error(ErrorKind::invalid_argument,
-                    "the options have a box, but a spanning tree has its own; leave the box out of the options");
+    if (options.execution.team != nullptr) {
+        return HierarchyAccess::make_ladder_over_ranks(std::move(tree), linking_lengths, options);
     }
+    detail::check_ladder_of_tree(linking_lengths, options);
     std::vector<FofLevel> levels =
-        detail::levels_at(linking_lengths, SpanningTreeAccess::separation(tree), tree.dtype());
+        detail::levels_at<FofLevel>(linking_lengths, SpanningTreeAccess::separation(tree), tree.dtype());
     return HierarchyAccess::make_ladder(std::move(tree), std::move(levels), options);
 }
 
-void FofLadder::write_labels(std::span<std::int32_t> labels, std::int64_t level, const Execution& execution) const {
-    if (level < 0 || level >= std::ssize(levels_)) {
-        throw detail::error(ErrorKind::invalid_argument, detail::of_value(level), "there is no level ", level,
-                            "; there are ", levels_.size(), ", numbered from 0");
+void FofLadder::require_width(bool over_ranks) const {
+    if (over_ranks != distribution.has_value()) {
+        throw Error(ErrorKind::invalid_argument,
+                    over_ranks ? "the levels were found by one process; they are levels(), with labels()"
+                               : "the levels were found over ranks; they are levels64(), with labels64()");
     }
+}
+
+std::span<const FofLevel> FofLadder::levels() const {
+    require_width(false);
+    return levels_;
+}
+
+std::span<const FofLevel64> FofLadder::levels64() const {
+    require_width(true);
+    return levels64_;
+}
+
+void FofLadder::write_labels(std::span<std::int32_t> labels, std::int64_t level, const Execution& execution) const {
+    detail::require_level(level, levels().size());
     FofSummary groups;
     groups.linking_length = levels_[level].linking_length;
     detail::label(labels, tree_, execution, groups);
 }
 
 std::vector<std::int32_t> FofLadder::labels(std::int64_t level, const Execution& execution) const {
+    require_width(false);
     std::vector<std::int32_t> labels = detail::zeros<std::int32_t>(execution, tree_.points(), "the labels");
     write_labels(labels, level, execution);
     return labels;
+}
+
+std::vector<std::int64_t> FofLadder::labels64(std::int64_t level, const Execution& execution) const {
+    require_width(true);
+    if (execution.team == nullptr) {
+        throw Error(ErrorKind::invalid_argument, "labels64() of ranks is called by all of them; make the execution "
+                                                 "with over()");
+    }
+    FofResult found = detail::fof_of_tree_over_team(tree_, execution, [&] {
+        detail::require_level(level, levels64_.size());
+        return LinkingLength::absolute(levels64_[level].linking_length);
+    });
+    return std::move(found.label_array.vector<std::int64_t>());
 }
 
 } // namespace kith

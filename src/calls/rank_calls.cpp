@@ -5,6 +5,7 @@
 
 #include "calls/calls.hpp"
 #include "calls/device_calls.hpp"
+#include "calls/over_team.hpp"
 #include "distributed/arguments.hpp"
 #include "distributed/catalog.hpp"
 #include "distributed/dbscan.hpp"
@@ -14,11 +15,9 @@
 #include "distributed/ownership.hpp"
 #include "distributed/radius.hpp"
 #include "distributed/ranks.hpp"
-#include "distributed/spanning_tree.hpp"
 #include "distributed/team.hpp"
 #include "distributed/z_order.hpp"
 #include "halos/columns.hpp"
-#include "mst/edges.hpp"
 #include "support/context.hpp"
 #include "support/dimension.hpp"
 #include "support/message.hpp"
@@ -49,13 +48,6 @@ void require_host(const Execution& execution, const char* function) {
     }
 }
 
-void require_imbalance(double imbalance) {
-    if (!(imbalance >= 0 && imbalance <= 1)) {
-        throw error(ErrorKind::invalid_argument, of_value(imbalance), "imbalance is ", imbalance,
-                    "; it must be 0 to 1, a fraction of the mean number of points of a rank");
-    }
-}
-
 /// How a rank's GPU links points; no function if the execution is on a CPU.
 template <Coordinate T>
 MakePartLinker<T> part_linkers(const Execution& execution) {
@@ -69,46 +61,6 @@ MakePartLinker<T> part_linkers(const Execution& execution) {
             return on_gpu().link_part_of_doubles(execution, points);
         }
     };
-}
-
-/// Runs run(ranks, context, options, of_ranks), or alone(options), unless it is null, if there is one rank without ids.
-/// The options are those for this process alone. check() is part of what may fail on one rank; items(result) counts the
-/// rows, labels or groups of this rank.
-template <class Options, class Check, class Alone, class Run, class Items>
-auto over_team(const Options& options, const Check& check, const Alone& alone, const Run& run, const Items& items) {
-    const Team& team = *options.execution.team;
-    return on_all_ranks(team.communicator, [&](Ranks& ranks) {
-        Options here = options;
-        here.execution.team = nullptr;
-        if (here.execution.threads == 0) {
-            here.execution.threads = team.communicator.threads();
-        }
-        std::optional<Context> context;
-        std::optional<decltype(run(ranks, *context, here, team.options))> result;
-        ranks.agreed([&] {
-            require_imbalance(team.options.imbalance);
-            check();
-            if constexpr (!std::is_null_pointer_v<Alone>) {
-                if (ranks.size() == 1 && team.options.ids.empty()) {
-                    result.emplace(alone(here));
-                    return;
-                }
-            }
-            Execution of_host = here.execution;
-            of_host.device = Device();
-            context.emplace(of_host);
-        });
-        if (!result) {
-            result.emplace(run(ranks, *context, here, team.options));
-        }
-        Distribution& part = result->distribution ? *result->distribution : result->distribution.emplace();
-        const Ownership ownership(ranks, items(*result));
-        part.ranks = ranks.size();
-        part.first = ownership.first();
-        part.total = ownership.total();
-        part.traffic = ranks.traffic();
-        return std::move(*result);
-    });
 }
 
 // What must be the same on all ranks.
@@ -153,20 +105,6 @@ std::vector<Argument> arguments_of(const FofCall& call, const RankOptions& of_ra
                                        flag("masses", phase_space && phase_space->masses),
                                        flag("rebalance", of_ranks.rebalance),
                                        {"imbalance", of_ranks.imbalance}});
-    return arguments;
-}
-
-std::vector<Argument> arguments_of(const SpanningTreeCall& call) {
-    const auto& at = call.options.phase_space;
-    const LinkingLength length = at ? at->linking_length : LinkingLength::absolute(0);
-    const VelocityLength psi = at ? at->phase_space.length : VelocityLength::absolute(0);
-    std::vector<Argument> arguments = shape_arguments(call.points.points(), call.options.box);
-    arguments.insert(arguments.end(), {flag("velocities", at.has_value()),
-                                       {"linking length", length.value()},
-                                       flag("relative linking length", length.is_relative()),
-                                       {"linking length of velocities", psi.value()},
-                                       flag("relative linking length of velocities", psi.is_relative()),
-                                       flag("masses", at && at->phase_space.masses)});
     return arguments;
 }
 
@@ -395,21 +333,6 @@ ZOrder z_order_over_team(const ZOrderCall& call) {
             });
         },
         [](const ZOrder& order) { return order.index_array.size(); });
-}
-
-SpanningTree spanning_tree_over_team(const SpanningTreeCall& call) {
-    return over_team(
-        call.options, [&] { check(call); },
-        [&](const SpanningTreeOptions& options) {
-            return SpanningTreeAccess::widened(spanning_tree(call.points, options), options.execution);
-        },
-        [&](Ranks& ranks, Context& context, const SpanningTreeOptions& options, const RankOptions& of_ranks) {
-            require_same(ranks, RankFunction::spanning_tree, arguments_of(call));
-            return with_dtype(call.points.dtype(), [&]<Coordinate T>(T) {
-                return spanning_tree_over_ranks<T>(ranks, context, {call.points.points(), options, of_ranks});
-            });
-        },
-        [](const SpanningTree& tree) { return tree.count(); });
 }
 
 void require_groups_of(const FofSummary& groups, int ranks) {

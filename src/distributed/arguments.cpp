@@ -2,7 +2,6 @@
 
 #include "support/message.hpp"
 
-#include <array>
 #include <bit>
 #include <string>
 #include <string_view>
@@ -11,9 +10,10 @@ namespace kith::detail {
 
 namespace {
 
-constexpr std::array<std::string_view, 11> function_names{"knn",   "knn_visit", "radius_search", "radius_count",
-                                                          "fof",   "dbscan",    "spanning_tree", "catalog",
-                                                          "halos", "z_order",   "gather"};
+constexpr std::string_view function_names[] = {"knn",        "knn_visit", "radius_search", "radius_count",
+                                               "fof",        "dbscan",    "spanning_tree", "catalog",
+                                               "halos",      "z_order",   "gather",        "fof of a spanning tree",
+                                               "fof_ladder", "hierarchy", "edges_in_order"};
 
 std::string text_of(ArgumentKind kind, double value) {
     switch (kind) {

@@ -53,7 +53,11 @@ enum class RankFunction : std::uint8_t {
     catalog,
     halos,
     z_order,
-    gather
+    gather,
+    fof_of_tree,
+    fof_ladder,
+    hierarchy,
+    edges_in_order
 };
 
 /// Throws invalid_argument on all ranks unless all call the same function with the same values of these arguments.

@@ -26,7 +26,9 @@
 #include "mst/height.hpp"
 #include "mst/ordered_edge.hpp"
 #include "neighbors/unresolved.hpp"
+#include "support/message.hpp"
 #include "support/parallel_sort.hpp"
+#include "support/result_memory.hpp"
 
 #include <algorithm>
 #include <array>
@@ -406,6 +408,10 @@ private:
     /// Both ascend.
     void merge(const Buffer<RowEdge<T>>& own, const Buffer<RankEdge<T>>& others, SpanningTree& result) const {
         const auto memory = SpanningTreeAccess::part_memory<T>(result, joined_own_ + others.size());
+        TreePart part{.points = shared_.points.view.count(), .has_ids = shared_.numbers.are_given()};
+        part.squared = allocate_result(result.count() * static_cast<std::int64_t>(sizeof(T)),
+                                       [&] { return message("the ", result.count(), " edges of this rank"); });
+        auto* const squared = static_cast<T*>(part.squared.get());
         const Frame<T>& frame = shared_.points.frame;
         const Heights<T> height_of(frame);
         const PowerOfTwo<T> back(-frame.exponent);
@@ -415,6 +421,7 @@ private:
         };
         const auto set = [&](std::int64_t position, const RankEdge<T>& edge) {
             memory.ends[position] = {edge.smaller, edge.larger};
+            squared[position] = edge.squared;
             memory.weights[position] = back(std::sqrt(edge.squared));
             memory.heights[position] = height_of(edge.squared);
         };
@@ -423,12 +430,20 @@ private:
             const RankEdge<T> edge = numbered(own[i]);
             set(i + (std::lower_bound(others.data(), others.data() + others.size(), edge) - others.data()), edge);
         });
+        Buffer<std::int64_t> positions(context_.memory_tracker(), others.size());
         parallel_each(others.size(), grain, [&](std::int64_t i) {
             const auto* const next = std::lower_bound(
                 own.data(), end_of_own, others[i],
                 [&](const RowEdge<T>& edge, const RankEdge<T>& other) { return numbered(edge) < other; });
-            set(i + (next - own.data()), others[i]);
+            positions[i] = i + (next - own.data());
+            set(positions[i], others[i]);
         });
+        for (std::int64_t i = 0; i < others.size(); ++i) {
+            if (others[i].smaller_rank != ranks_.rank()) {
+                part.remote.push_back({positions[i], others[i].smaller_rank});
+            }
+        }
+        SpanningTreeAccess::set_part(result, std::move(part));
     }
 
     /// Of all ranks' edges. The smaller ends that are points of other ranks are fetched as given.

@@ -16,7 +16,7 @@ namespace {
 
 /// One number of each level.
 template <class T>
-std::vector<T> of_levels(const FofLadder& ladder, T FofLevel::*member) {
+std::vector<T> of_levels(const FofLadder& ladder, T FofLevelLength::*member) {
     std::vector<T> values;
     for (const FofLevel& level : ladder.levels()) {
         values.push_back(level.*member);

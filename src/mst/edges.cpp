@@ -69,7 +69,7 @@ void SpanningTree::require_width(bool over_ranks) const {
         throw Error(ErrorKind::invalid_argument,
                     over_ranks ? "the spanning tree was found by one process; its edges are edges()"
                                : "this is one rank's part of a spanning tree that was found over ranks; its edges are "
-                                 "edges64(), and what needs the whole tree runs on one process");
+                                 "edges64(), and its groups, levels and hierarchy take an execution over() the ranks");
     }
 }
 
@@ -125,6 +125,12 @@ SpanningTree SpanningTreeAccess::part_of(std::int64_t points, DType dtype) {
     SpanningTree result;
     result.facts_.points = points;
     result.facts_.dtype = dtype;
+    return result;
+}
+
+SpanningTree SpanningTreeAccess::without_edges(const SpanningTree& tree) {
+    SpanningTree result;
+    result.facts_ = tree.facts_;
     return result;
 }
 
@@ -190,6 +196,7 @@ SpanningTree SpanningTreeAccess::widened(SpanningTree tree, const Execution& exe
         });
     });
     tree.distribution.emplace();
+    set_part(tree, {.points = tree.points()});
     return tree;
 }
 

@@ -4,12 +4,14 @@
 #include <kith/spanning_tree.hpp>
 
 #include "groups/resolve_length.hpp"
+#include "mst/tree_part.hpp"
 #include "points/frame.hpp"
 #include "support/context.hpp"
 
 #include <algorithm>
 #include <cstdint>
-#include <tuple>
+#include <memory>
+#include <utility>
 
 namespace kith::detail {
 
@@ -71,6 +73,13 @@ struct SpanningTreeAccess {
     };
     template <Coordinate T>
     static PartMemory<T> part_memory(SpanningTree& result, std::int64_t count);
+    /// What is known of a part besides its edges; a tree over ranks has it.
+    static const detail::TreePart& part(const SpanningTree& tree) { return *tree.part_; }
+    static void set_part(SpanningTree& result, detail::TreePart part) {
+        result.part_ = std::make_shared<const detail::TreePart>(std::move(part));
+    }
+    /// The same facts without edges.
+    static SpanningTree without_edges(const SpanningTree& tree);
     static const void* ends(const SpanningTree& result) { return result.edges_.get(); }
     /// A tree of one process as the only part of a tree over ranks.
     static SpanningTree widened(SpanningTree tree, const Execution& execution);

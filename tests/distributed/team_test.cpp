@@ -215,25 +215,24 @@ std::vector<Function> functions() {
                 [](const Share& share, const Execution& execution) {
                     (void)radius_count(Tree(share.all), share.all.subview(0, 1), length, {.execution = execution});
                 }),
-        refused("fof of a spanning tree",
+        refused("fof_into of a spanning tree",
                 [](const Share& share, const Execution& execution) {
-                    (void)fof(spanning_tree(share.all), LinkingLength::absolute(length), execution);
+                    const SpanningTree tree = spanning_tree(share.all);
+                    std::vector<std::int32_t> labels(static_cast<std::size_t>(tree.points()));
+                    fof_into(labels, tree, LinkingLength::absolute(length), execution);
                 }),
-        refused("hierarchy", [](const Share& share,
-                                const Execution& execution) { (void)hierarchy(share.mine, {.execution = execution}); }),
-        refused("hierarchy of a spanning tree",
-                [](const Share& share, const Execution& execution) {
-                    (void)hierarchy(spanning_tree(share.all), execution);
-                }),
-        refused("fof_ladder",
-                [](const Share& share, const Execution& execution) {
-                    (void)fof_ladder(share.mine, {LinkingLength::absolute(length)}, {.execution = execution});
-                }),
-        refused("fof_ladder of a spanning tree",
-                [](const Share& share, const Execution& execution) {
-                    (void)fof_ladder(spanning_tree(share.all), {LinkingLength::absolute(length)},
-                                     {.execution = execution});
-                }),
+        {"hierarchy", Task::spanning_tree,
+         [](const Share& share, Engine engine, const Execution& execution, int ranks) {
+             const Hierarchy found = hierarchy(share.mine, {.engine = engine, .execution = execution});
+             return found.distribution->ranks == ranks && found.distribution->total == share.all.count() - 1;
+         }},
+        {"fof_ladder", Task::spanning_tree,
+         [](const Share& share, Engine engine, const Execution& execution, int ranks) {
+             const auto at = LinkingLength::absolute(length);
+             const FofLadder found = fof_ladder(share.mine, {at}, {.engine = engine, .execution = execution});
+             return share.are_mine(found.labels64(0, execution), fof(share.all, at).labels()) &&
+                    share.is_mine(found.distribution, ranks);
+         }},
         refused("catalog of labels",
                 [](const Share& share, const Execution& execution) {
                     const FofResult groups = fof(share.all, LinkingLength::absolute(length));
