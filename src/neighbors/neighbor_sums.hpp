@@ -47,6 +47,7 @@ struct SumJob {
     SmoothingKernel kernel;
     const ScalarsView* masses; ///< null: 1 each
     std::span<const ScalarsView> fields;
+    std::span<const ScalarsView> own_fields; ///< at the queries of a self-search
     WorkingPositions<T> positions;
     const FixedUnits* units;
     const double* volumes = nullptr; ///< m/rho of each source: gradients of fields are summed, else all but these
@@ -214,7 +215,7 @@ private:
         weigh_slopes(job_.kernel, row(), scratch_.weights.data());
         for (std::size_t field = 0; field < job_.fields.size(); ++field) {
             const ScalarsView& values = job_.fields[field];
-            const double own = values[query_];
+            const double own = job_.own_fields[field][query_];
             fill(scratch_.products, 0,
                  [&](std::int64_t i) { return scratch_.weights[i] * (values[indices_[i]] - own); });
             const int exponent = job_.units->terms > 0 ? job_.units->fields[field] : 0;
