@@ -11,10 +11,10 @@
 #include "distributed/given_ids.hpp"
 #include "distributed/joined_points.hpp"
 #include "distributed/knn.hpp"
+#include "distributed/near_ghosts.hpp"
 #include "distributed/rebalance.hpp"
 #include "distributed/receivers.hpp"
 #include "distributed/unresolved.hpp"
-#include "neighbors/knn.hpp"
 #include "neighbors/unresolved.hpp"
 
 #include <algorithm>
@@ -28,29 +28,6 @@
 namespace kith::detail {
 
 namespace {
-
-/// Keeps the last neighbor of each query.
-template <Coordinate T>
-class LastNeighbors final : public RowSink<T> {
-public:
-    LastNeighbors(std::int64_t queries, const PointNumbers& numbers, const GlobalCandidate<T>& limit)
-        : numbers_(numbers), limit_(limit), last_(static_cast<std::size_t>(queries), limit) {}
-
-    void take(const RowBlock<T>& block) override {
-        for (std::int64_t row = 0; row < block.rows; ++row) {
-            const std::int64_t last = row * block.k + block.k - 1;
-            last_[block.queries[row]] = block.indices[last] < 0
-                                            ? limit_
-                                            : GlobalCandidate<T>{block.distances[last], numbers_[block.indices[last]]};
-        }
-    }
-    [[nodiscard]] const GlobalCandidate<T>& of(std::int64_t query) const { return last_[query]; }
-
-private:
-    const PointNumbers& numbers_;
-    GlobalCandidate<T> limit_;
-    std::vector<GlobalCandidate<T>> last_;
-};
 
 template <Coordinate T>
 class DistributedVisit {
@@ -214,29 +191,13 @@ private:
         if (ranks_.size() == 1) {
             return {};
         }
-        const KnnRequest<T> request = working_request(frame(), k_, options_);
-        const std::int64_t count = shared_.points.view.count();
-        const std::int64_t rows = queries_ ? queries_->view.count() : count;
         RankTrees<T> trees;
-        std::optional<LastNeighbors<T>> last;
         ranks_.agreed([&] {
             trees = RankTrees<T>(context_, shared_.points, queries_);
-            last.emplace(rows, shared_.numbers, GlobalCandidate<T>{request.limit.distance});
-            context_.stage("bound", [&] {
-                if (count > 0 && rows > 0) {
-                    search_tree(context_, trees.receivers(), trees.sources, request, *last);
-                }
-            });
+            const std::span<const std::int32_t> order = trees.receivers().points.indices.span();
+            order_.assign(order.begin(), order.end());
         });
-        const TreeView<T> sources = trees.sources.view();
-        const TreeView<T> receivers = trees.receivers().view();
-        const std::span<const std::int32_t> order = trees.receivers().points.indices.span();
-        ranks_.agreed([&] { order_.assign(order.begin(), order.end()); });
-        const GhostRequests<T> requests =
-            request_ghosts(ranks_, context_, frame(), sources, receivers, request.needed(), [&](std::int64_t leaf) {
-                return largest_bound(receivers, leaf, [&](std::int32_t query) { return last->of(query); });
-            });
-        return fetch_numbered_ghosts(ranks_, context_, shared_, sources, requests.to, k_, [] {});
+        return fetch_nearest(ranks_, context_, shared_, trees, k_, options_);
     }
 
     Ranks& ranks_;

@@ -9,6 +9,7 @@
 #include "distributed/ghost_points.hpp"
 #include "distributed/given_ids.hpp"
 #include "distributed/joined_points.hpp"
+#include "distributed/near_ghosts.hpp"
 #include "distributed/rebalance.hpp"
 #include "distributed/receivers.hpp"
 #include "distributed/unresolved.hpp"
@@ -27,32 +28,6 @@
 namespace kith::detail {
 
 namespace {
-
-/// Points that are all at zero are all within every radius, also within one that cannot be squared beside them.
-template <Coordinate T>
-bool are_all_at_zero(const SharedPoints<T>& shared, const PointsView* queries) {
-    return queries == nullptr && shared.points.frame.largest == 0;
-}
-
-/// Collective.
-template <Coordinate T>
-void refuse_unresolved(Ranks& ranks, const SharedPoints<T>& shared, const RadiusOverRanks& call) {
-    const std::int64_t smallest = call.smallest_radius;
-    const std::int64_t rows = ranks.sum((call.queries != nullptr ? *call.queries : call.points).count());
-    if (rows == 0 || shared.ownership.total() == 0 || are_all_at_zero(shared, call.queries)) {
-        return;
-    }
-    const bool is_unresolved = smallest >= 0 && shared.points.frame.is_unresolved(call.radii[smallest]);
-    if (!ranks.any(is_unresolved)) {
-        return;
-    }
-    const LargestCoordinate largest = largest_of_all(ranks, shared);
-    ranks.agreed([&] {
-        if (is_unresolved) {
-            refuse_unresolved_radius(call.radii, smallest, largest);
-        }
-    });
-}
 
 template <Coordinate T>
 class DistributedRadius {
@@ -148,15 +123,8 @@ private:
         }
         RankTrees<T> trees;
         ranks_.agreed([&] { trees = RankTrees<T>(context_, shared_.points, queries_); });
-        const TreeView<T> sources = trees.sources.view();
-        const TreeView<T> receiving = trees.receivers().view();
-        const GhostRequests<T> requests =
-            request_ghosts(ranks_, context_, frame(), sources, receiving, unlimited, [&](std::int64_t leaf) {
-                return largest_bound(receiving, leaf, [&](std::int32_t query) {
-                    return GlobalCandidate<T>{frame().squared_radius(radii_[query])};
-                });
-            });
-        return fetch_numbered_ghosts(ranks_, context_, shared_, sources, requests.to, unlimited, [] {});
+        return fetch_within<T>(ranks_, context_, shared_, trees,
+                               [&](std::int32_t query) { return frame().squared_radius(radii_[query]); });
     }
 
     /// Takes the queries themselves out of their rows if they are not wanted, and names points by their global indices.
@@ -205,7 +173,7 @@ public:
         ids_.number(shared_);
         // Queries are looked at before anything moves, so that an error names the rank and the row that they came from.
         (void)share_queries(ranks, context, call.queries, shared_.points.frame);
-        refuse_unresolved(ranks, shared_, call);
+        refuse_unresolved(ranks, shared_, call.queries, call.radii, call.smallest_radius);
         if (!call.of_ranks.rebalance || ranks.size() == 1) {
             return;
         }

@@ -1,0 +1,49 @@
+// The ghost points (ghost_points.hpp) that the neighbors of this rank's receivers may be, by number or within radii.
+//
+// Of k nearest neighbors the bound is not known beforehand: each rank first searches its receivers among its own points,
+// and the last neighbor of each row bounds what other ranks can add. Both give, together with the own points, all
+// sources of complete rows.
+#pragma once
+
+#include <kith/knn.hpp>
+#include <kith/radius.hpp>
+
+#include "distributed/ghost_points.hpp"
+#include "distributed/receivers.hpp"
+#include "distributed/shared_frame.hpp"
+#include "support/context.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <type_traits>
+
+namespace kith::detail {
+
+/// Collective. Those that may be among the k nearest neighbors of a receiver. The points are by ascending number.
+template <Coordinate T>
+GhostPoints<T> fetch_nearest(Ranks& ranks, Context& context, const SharedPoints<T>& shared, const RankTrees<T>& trees,
+                             std::int64_t k, const KnnOptions& options);
+
+/// The squared radius of a receiver, in working units.
+template <Coordinate T>
+using SquaredRadiusOf = std::type_identity_t<std::function<T(std::int32_t query)>>;
+
+/// Collective. Those that may be within the radius of a receiver.
+template <Coordinate T>
+GhostPoints<T> fetch_within(Ranks& ranks, Context& context, const SharedPoints<T>& shared, const RankTrees<T>& trees,
+                            const SquaredRadiusOf<T>& squared_radius_of);
+
+/// Points that are all at zero are all within every radius, also within one that cannot be squared beside them.
+/// `queries` are null in a self-search.
+template <Coordinate T>
+bool are_all_at_zero(const SharedPoints<T>& shared, const PointsView* queries) {
+    return queries == nullptr && shared.points.frame.largest == 0;
+}
+
+/// Collective. Throws invalid_argument for a radius whose square underflows. `smallest`: the query of this rank with the
+/// smallest one above 0, or -1.
+template <Coordinate T>
+void refuse_unresolved(Ranks& ranks, const SharedPoints<T>& shared, const PointsView* queries, const Radii& radii,
+                       std::int64_t smallest);
+
+} // namespace kith::detail
