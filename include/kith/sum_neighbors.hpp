@@ -93,8 +93,9 @@ struct NeighborSums : SearchSummary {
 /// Sums around every point (a point is its own neighbor unless exclude_self), or around every query. A row of fewer
 /// than k neighbors is summed as it is. Throws Error: invalid_argument (what knn() and radius_search() refuse; an
 /// infinite radius; masses or fields whose number is not that of the points, that are not finite, or misaligned; a
-/// negative mass; a gradient with a top hat; a gradient of fields with separate queries), unsupported (a GPU, ranks, an
-/// engine without such a search), and as knn() or radius_search().
+/// negative mass; a gradient with a top hat; a gradient of fields with separate queries), unsupported (a GPU, an engine
+/// without such a search), and as knn() or radius_search(). Over ranks each gets the sums of its own points or queries;
+/// masses and fields are those of its own points, of the same types on all.
 [[nodiscard]] NeighborSums sum_neighbors(const PointsOrTree& points, const Neighborhood& neighborhood,
                                          const SumOptions& options = {});
 [[nodiscard]] NeighborSums sum_neighbors(const PointsOrTree& points, const PointsView& queries,

@@ -7,6 +7,7 @@
 #include "calls/choose.hpp"
 #include "calls/knn_search.hpp"
 #include "calls/radius_search.hpp"
+#include "calls/rank_calls.hpp"
 #include "calls/sum_memory.hpp"
 #include "neighbors/sum_passes.hpp"
 #include "support/context.hpp"
@@ -92,6 +93,9 @@ void sum_within(Context& context, const SumCall& call, const Radii& radii, std::
 }
 
 NeighborSums summed(const SumCall& call) {
+    if (is_over_ranks(where_of(call.options.execution))) {
+        return sum_neighbors_over_team(call);
+    }
     const std::int64_t smallest = check(call);
     NeighborSums sums;
     allocate(call, sums);

@@ -47,6 +47,7 @@ enum class RankFunction : std::uint8_t {
     knn_visit,
     radius_search,
     radius_count,
+    sum_neighbors,
     fof,
     dbscan,
     spanning_tree,

@@ -5,10 +5,9 @@
 // are looked up in a directory that is spread over the ranks by a hash: each rank tells it the ids of its points, and
 // asks it for those that it wants. Cost: O(n log n) for n indices; every row that is asked for travels once to each
 // rank that asks.
-#include <kith/distributed.hpp>
+#include "distributed/gather.hpp"
 
 #include "distributed/arguments.hpp"
-#include "distributed/given_ids.hpp"
 #include "distributed/ownership.hpp"
 #include "distributed/point_numbers.hpp"
 #include "distributed/ranks.hpp"
@@ -44,7 +43,9 @@ public:
 
     void run(const IntegersView& ids) {
         check();
-        const GivenIds given(ranks_, ids, rows());
+        run(GivenIds(ranks_, ids, rows()));
+    }
+    void run(const GivenIds& given) {
         const Ownership owners(ranks_, rows());
         ranks_.agreed([&] { find_wanted(given.are_given() ? -1 : owners.total()); });
         std::vector<RankRow> where;
@@ -259,6 +260,11 @@ private:
 };
 
 } // namespace
+
+void gather_rows(Ranks& ranks, const GivenIds& ids, std::span<const std::int64_t> numbers,
+                 std::span<const GatherColumn> columns) {
+    Gather(ranks, numbers, columns).run(ids);
+}
 
 } // namespace detail
 

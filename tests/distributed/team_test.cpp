@@ -161,14 +161,18 @@ std::vector<Function> functions() {
              return false;
          }},
         {"sum_neighbors by k", Task::neighbor_sums,
-         [](const Share& share, Engine engine, const Execution& execution, int) {
-             (void)sum_neighbors(share.mine, Nearest{3}, {.engine = engine, .execution = execution});
-             return false;
+         [](const Share& share, Engine engine, const Execution& execution, int ranks) {
+             const NeighborSums found =
+                 sum_neighbors(share.mine, Nearest{3}, {.engine = engine, .execution = execution});
+             return share.are_mine(found.density, sum_neighbors(share.all, Nearest{3}).density) &&
+                    share.is_mine(found.distribution, ranks);
          }},
         {"sum_neighbors within a radius", Task::radius_sums,
-         [](const Share& share, Engine engine, const Execution& execution, int) {
-             (void)sum_neighbors(share.mine, Within{length}, {.engine = engine, .execution = execution});
-             return false;
+         [](const Share& share, Engine engine, const Execution& execution, int ranks) {
+             const NeighborSums found =
+                 sum_neighbors(share.mine, Within{length}, {.engine = engine, .execution = execution});
+             return share.are_mine(found.density, sum_neighbors(share.all, Within{length}).density) &&
+                    share.is_mine(found.distribution, ranks);
          }},
         {"spanning_tree", Task::spanning_tree,
          [](const Share& share, Engine engine, const Execution& execution, int ranks) {

@@ -1,0 +1,361 @@
+// Sums over neighbors over ranks, without memory for rows.
+//
+// The ghost points that neighbors may be (near_ghosts.hpp) are joined with a rank's own points into one tree, by
+// ascending number (joined_points.hpp), and their masses and fields are gathered. The search of one process then brings
+// complete rows, which are summed as they come, by the operations of one process in their order (neighbor_sums.hpp).
+// Sums without order need one unit: the exponents of the largest numbers of all ranks. Gradients of fields need the
+// densities of ghost points: they are gathered after the first pass, and a second one sums the gradients.
+//
+// Cost: the searches, those of k neighbors twice. Memory in addition to that of the serial call: one more tree, and the
+// ghost points with their columns.
+#include "distributed/sum_neighbors.hpp"
+
+#include "distributed/given_ids.hpp"
+#include "distributed/joined_columns.hpp"
+#include "distributed/joined_points.hpp"
+#include "distributed/near_ghosts.hpp"
+#include "distributed/receivers.hpp"
+#include "distributed/shared_frame.hpp"
+#include "distributed/unresolved.hpp"
+#include "engines/kept_index.hpp"
+#include "neighbors/knn.hpp"
+#include "neighbors/radius_search.hpp"
+#include "neighbors/sum_passes.hpp"
+#include "neighbors/unresolved.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <span>
+#include <variant>
+#include <vector>
+
+namespace kith::detail {
+
+namespace {
+
+/// Rows of joined points as the sums want them: by the row of the query as it was passed, without the query itself if it
+/// does not count.
+template <Coordinate T>
+class OwnRows {
+public:
+    /// Numbers of the receivers if they do not count; the order of the receivers, or empty; a counter, or null.
+    OwnRows(const JoinedNumbers& sources, const PointNumbers& queries, std::span<const std::int64_t> order,
+            bool exclude_self, UnresolvedCounter<T>* counter)
+        : sources_(sources), queries_(queries), order_(order), exclude_self_(exclude_self), counter_(counter) {}
+
+    [[nodiscard]] std::int32_t row_of(std::int32_t receiver) const {
+        return order_.empty() ? receiver : static_cast<std::int32_t>(order_[receiver]);
+    }
+    /// Appends up to `most` neighbors of a receiver.
+    void append(std::int32_t receiver, const std::int32_t* indices, const T* distances, std::int64_t size,
+                std::int64_t most, bool by_distance, std::vector<std::int32_t>& to,
+                std::vector<T>& distances_to) const {
+        const std::size_t begin = to.size();
+        for (std::int64_t i = 0; i < size && std::ssize(to) - static_cast<std::int64_t>(begin) < most; ++i) {
+            if (exclude_self_ && indices[i] >= 0 && sources_[indices[i]] == queries_[receiver]) {
+                continue;
+            }
+            to.push_back(indices[i]);
+            distances_to.push_back(distances[i]);
+        }
+        if (counter_ != nullptr) {
+            counter_->take_numbered(queries_[receiver], row_of(receiver), to.data() + begin,
+                                    std::ssize(to) - static_cast<std::int64_t>(begin), by_distance);
+        }
+    }
+
+private:
+    const JoinedNumbers& sources_;
+    const PointNumbers& queries_;
+    std::span<const std::int64_t> order_;
+    bool exclude_self_;
+    UnresolvedCounter<T>* counter_;
+};
+
+/// Sums rows of up to k neighbors, found as rows of one more where the query does not count.
+template <Coordinate T>
+class SummedOwnRows final : public RowSink<T> {
+public:
+    SummedOwnRows(const OwnRows<T>& rows, const SumJob<T>& job, std::int64_t k) : rows_(rows), sums_(job), k_(k) {}
+
+    void take(const RowBlock<T>& block) override {
+        std::vector<std::int32_t> queries;
+        std::vector<std::int32_t> indices;
+        std::vector<T> distances;
+        for (std::int64_t row = 0; row < block.rows; ++row) {
+            const std::int32_t query = block.queries[row];
+            queries.push_back(rows_.row_of(query));
+            rows_.append(query, block.indices + row * block.k, block.distances + row * block.k, block.k, k_, true,
+                         indices, distances);
+            indices.resize((row + 1) * k_, -1);
+            distances.resize(indices.size(), std::numeric_limits<T>::infinity());
+        }
+        sums_.take({block.first, block.rows, queries.data(), k_, indices.data(), distances.data()});
+    }
+
+private:
+    const OwnRows<T>& rows_;
+    SummedRows<T> sums_;
+    std::int64_t k_;
+};
+
+/// Sums rows of neighbors within radii.
+template <Coordinate T>
+class SummedOwnBalls {
+public:
+    SummedOwnBalls(const OwnRows<T>& rows, const SumJob<T>& job, const Radii& radii) : rows_(rows), sums_(job, radii) {}
+
+    void operator()(const RadiusBlock& block) {
+        std::vector<std::int32_t> queries;
+        std::vector<std::int64_t> offsets{0};
+        std::vector<std::int32_t> indices;
+        std::vector<T> distances;
+        const T* const from = static_cast<const T*>(block.distances_data);
+        for (std::size_t row = 0; row < block.query_indices.size(); ++row) {
+            const std::int32_t query = block.query_indices[row];
+            const std::int64_t begin = block.offsets[row];
+            const std::int64_t size = block.offsets[row + 1] - begin;
+            queries.push_back(rows_.row_of(query));
+            rows_.append(query, block.indices().data() + begin, from + begin, size, size, false, indices, distances);
+            offsets.push_back(std::ssize(indices));
+        }
+        sums_({queries,
+               offsets,
+               std::ssize(indices),
+               indices.data(),
+               IndexType::int32,
+               distances.data(),
+               dtype_of<T>,
+               {},
+               nullptr});
+    }
+
+private:
+    const OwnRows<T>& rows_;
+    SummedBalls<T> sums_;
+};
+
+template <Coordinate T>
+class DistributedSums {
+public:
+    DistributedSums(Ranks& ranks, Context& context, const SumsOverRanks& call, NeighborSums& sums)
+        : ranks_(ranks), context_(context), call_(call), sums_(sums),
+          ids_(ranks, call.of_ranks.ids, call.points.count()),
+          shared_(share_frame<T>(ranks, context, call.points, call.options.box)) {
+        ranks.agreed([&] { ids_.sort(shared_); });
+        queries_ = share_queries(ranks, context, call.queries, frame());
+        receiver_numbers_ = queries_ ? PointNumbers(Ownership(ranks, queries_->view.count())) : shared_.numbers;
+        if (const Within* const within = std::get_if<Within>(&call.neighborhood)) {
+            refuse_unresolved(ranks, shared_, call.queries, within->radii, call.smallest_radius);
+        }
+        ranks.agreed([&] { trees_ = RankTrees<T>(context, shared_.points, queries_); });
+        GhostPoints<T> ghosts = fetch();
+        if (queries_) {
+            trees_.sources = PlaneTree<T>(); // frees it
+        }
+        ranks.agreed([&] { sources_ = join_points(context, shared_, std::move(ghosts)); });
+    }
+
+    void run() {
+        const SumOptions& options = call_.options;
+        const bool needs_fields = !options.fields.empty() && options.statistics.gradient;
+        std::vector<ScalarsView> own = options.fields;
+        if (options.masses) {
+            own.push_back(*options.masses);
+        }
+        std::optional<JoinedColumns> of_joined;
+        ranks_.agreed([&] {
+            if (!own.empty()) {
+                of_joined.emplace(ids_, shared_.ownership, sources_.numbers, sources_.tree->size());
+            }
+        });
+        std::vector<JoinedColumns::Column> joined;
+        if (of_joined) {
+            joined = of_joined->join(ranks_, own);
+        }
+        std::vector<ScalarsView> columns;
+        for (const JoinedColumns::Column& column : joined) {
+            columns.push_back(column.view());
+        }
+        FixedUnits units = shared_units();
+        SumJob<T> job{&frame(),
+                      options.kernel,
+                      options.masses ? &columns.back() : nullptr,
+                      std::span<const ScalarsView>(columns).first(options.fields.size()),
+                      options.fields,
+                      {},
+                      &units,
+                      nullptr,
+                      &sums_};
+        std::optional<PositionRows<T>> positions;
+        if (options.density_gradient || needs_fields) {
+            ranks_.agreed([&] {
+                std::optional<NormalizedPoints<T>> receivers = queries_;
+                if (!receivers) {
+                    context_.run([&] { receivers = normalized(frame(), shared_.given); });
+                }
+                job.positions = positions.emplace(context_, tree().points.view(), frame().dimension, receivers).view();
+            });
+        }
+        sum_with(job, true);
+        if (needs_fields) {
+            Buffer<double> volumes;
+            ranks_.agreed([&] { volumes = volumes_of(context_, options.masses, sums_.density); });
+            const ScalarsView own_volumes(volumes.data(), volumes.size());
+            const auto all_volumes = of_joined->join(ranks_, std::span(&own_volumes, 1));
+            if (is_within()) {
+                units.volumes =
+                    exponent_of_all(largest_exponent(volumes.size(), [&](std::int64_t i) { return volumes[i]; }));
+            }
+            job.volumes = static_cast<const double*>(all_volumes.front().view().data());
+            sum_with(job, false);
+        }
+        sums_.box = resolved_box(frame());
+        sums_.wrapped_points = frame().outside;
+    }
+
+private:
+    [[nodiscard]] const Frame<T>& frame() const { return shared_.points.frame; }
+    [[nodiscard]] const PlaneTree<T>& tree() const { return sources_.tree->data().template as<T>().tree; }
+    [[nodiscard]] bool is_within() const { return std::holds_alternative<Within>(call_.neighborhood); }
+    [[nodiscard]] const Radii& radii() const { return std::get<Within>(call_.neighborhood).radii; }
+    /// Of rows in the order of the receivers; empty if that is the one in which they were passed.
+    [[nodiscard]] std::span<const std::int64_t> order() const {
+        return queries_ ? std::span<const std::int64_t>() : ids_.order();
+    }
+    [[nodiscard]] std::int64_t row_of(std::int64_t receiver) const {
+        return order().empty() ? receiver : order()[receiver];
+    }
+    /// There are no more neighbors.
+    [[nodiscard]] std::int64_t neighbors() const {
+        return std::min(std::get<Nearest>(call_.neighborhood).k, std::max<std::int64_t>(shared_.ownership.total(), 1));
+    }
+
+    GhostPoints<T> fetch() {
+        if (ranks_.size() == 1) {
+            return {};
+        }
+        if (is_within()) {
+            return fetch_within<T>(ranks_, context_, shared_, trees_, [&](std::int32_t receiver) {
+                return frame().squared_radius(radii()[row_of(receiver)]);
+            });
+        }
+        return fetch_nearest(ranks_, context_, shared_, trees_, neighbors(),
+                             {.exclude_self = call_.options.exclude_self});
+    }
+
+    [[nodiscard]] int exponent_of_all(int exponent) const { return static_cast<int>(ranks_.max(exponent)); }
+
+    /// Collective. Those of the columns of all ranks.
+    [[nodiscard]] FixedUnits shared_units() const {
+        FixedUnits units;
+        if (!is_within()) {
+            return units;
+        }
+        ranks_.agreed([&] { context_.run([&] { units = units_of(shared_.ownership.total(), call_.options); }); });
+        units.masses = exponent_of_all(units.masses);
+        for (int& exponent : units.fields) {
+            exponent = exponent_of_all(exponent);
+        }
+        return units;
+    }
+
+    /// Collective. Sums all rows by a job.
+    void sum_with(const SumJob<T>& job, bool counts) {
+        const bool may_be_unresolved = counts && ranks_.any(frame().has_tiny || (queries_ && queries_->has_tiny));
+        std::optional<UnresolvedCounter<T>> counter;
+        ranks_.agreed([&] {
+            std::vector<T> given;
+            if (may_be_unresolved) {
+                given = sources_.template as_given<T>();
+                counter.emplace(frame(), PointsView(given, frame().dimension),
+                                queries_ ? *call_.queries : shared_.given);
+            }
+            const OwnRows<T> rows(sources_.numbers, receiver_numbers_, order(), call_.options.exclude_self,
+                                  counter ? &*counter : nullptr);
+            context_.stage("search", [&] { is_within() ? sum_within(rows, job) : sum_nearest(rows, job); });
+            if (counter) {
+                sums_.unresolved = counter->rows();
+            }
+        });
+        if (may_be_unresolved) {
+            sums_.unresolved = unresolved_of_all(ranks_, shared_, sums_.unresolved);
+        }
+    }
+
+    void sum_nearest(const OwnRows<T>& rows, const SumJob<T>& job) {
+        const std::int64_t k = neighbors();
+        SummedOwnRows<T> sink(rows, job, k);
+        const PlaneTree<T>& receivers = trees_.receivers();
+        if (receivers.points.count == 0) {
+            return;
+        }
+        if (tree().points.count == 0) {
+            const std::vector<std::int32_t> missing(receivers.points.count, -1);
+            const std::vector<T> infinite(missing.size(), std::numeric_limits<T>::infinity());
+            sink.take({0, receivers.points.count, receivers.points.indices.data(), 1, missing.data(), infinite.data()});
+            return;
+        }
+        const KnnRequest<T> request =
+            make_request(frame(), std::min(k + (call_.options.exclude_self ? 1 : 0), sources_.tree->size()), {});
+        search_tree(context_, receivers, tree(), request, sink);
+    }
+
+    void sum_within(const OwnRows<T>& rows, const SumJob<T>& job) {
+        SummedOwnBalls<T> balls(rows, job, radii());
+        const RadiusVisitor visitor = [&](const RadiusBlock& block) { balls(block); };
+        RadiusSink<T> sink;
+        sink.visitor = &visitor;
+        const TreeView<T> receivers = trees_.receivers().view();
+        const TreeView<T> sources = tree().view();
+        if (sources.points.count == 0 || receivers.points.count == 0) {
+            pass_empty_rows(receivers.points.count, sink);
+            return;
+        }
+        std::vector<double> in_order;
+        if (!radii().is_uniform()) {
+            for (std::int64_t i = 0; i < radii().count(); ++i) {
+                in_order.push_back(radii()[row_of(i)]);
+            }
+        }
+        const Radii searched = are_all_at_zero(shared_, call_.queries) ? Radii(0.0)
+                               : radii().is_uniform()                  ? radii()
+                                                                       : Radii(in_order);
+        const ReceiverRadii<T> squared(context_, searched, receivers, frame());
+        RadiusJob<T> search{{&receivers, &sources, frame().dimension, frame().periodic},
+                            false,
+                            {},
+                            nullptr,
+                            {},
+                            std::nullopt,
+                            ReportScale<T>(frame(), false),
+                            sink};
+        squared.enter(search);
+        search_tree(context_, search);
+    }
+
+    Ranks& ranks_;
+    Context& context_;
+    const SumsOverRanks& call_;
+    NeighborSums& sums_;
+    GivenIds ids_;
+    SharedPoints<T> shared_;
+    std::optional<NormalizedPoints<T>> queries_;
+    PointNumbers receiver_numbers_;
+    RankTrees<T> trees_;
+    JoinedPoints sources_;
+};
+
+} // namespace
+
+template <Coordinate T>
+void sum_over_ranks(Ranks& ranks, Context& context, const SumsOverRanks& call, NeighborSums& sums) {
+    DistributedSums<T>(ranks, context, call, sums).run();
+}
+
+template void sum_over_ranks<float>(Ranks&, Context&, const SumsOverRanks&, NeighborSums&);
+template void sum_over_ranks<double>(Ranks&, Context&, const SumsOverRanks&, NeighborSums&);
+
+} // namespace kith::detail
