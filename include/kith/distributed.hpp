@@ -2,10 +2,10 @@
 //
 // A call whose execution is kith::over(communicator) is collective: each rank makes it with its own points or queries,
 // possibly none; all other arguments except Execution must be the same on all ranks. These calls run over ranks: knn(),
-// knn_into(), knn_visit(), radius_search(), radius_count(), fof(), dbscan(), spanning_tree(), fof_ladder(), hierarchy(),
-// edges_in_order(), catalog(), halos(), z_order() and gather(), with the engine tree or automatic, on points, not on a
-// Tree, which belongs to one process; on the CPU, fof() also on a GPU of each rank, with points in host memory. All
-// others refuse it on every rank.
+// knn_into(), knn_visit(), radius_search(), radius_count(), sum_neighbors(), pair_counts(), fof(), dbscan(),
+// spanning_tree(), fof_ladder(), hierarchy(), edges_in_order(), catalog(), halos(), z_order() and gather(), with the
+// engine tree or automatic, on points, not on a Tree, which belongs to one process; on the CPU, fof() also on a GPU of
+// each rank, with points in host memory. All others refuse it on every rank.
 //
 // Points stay on their rank; each rank gets the answers for its own points or queries, in their order. The global index
 // of a point is the number of points on lower ranks plus its row. The answers are bit-identical to those of one process
@@ -20,19 +20,20 @@
 //
 // Besides the errors of the call in one process: invalid_argument if ranks differ in function, dimension, type, box or
 // other arguments, or if ids or weights are not as RankOptions says; too_large if a rank has more than 2^31 - 1 points
-// or queries, also after rebalancing, or fetches more than 2^31 - 1 points; for radius searches, groups and clusters,
-// if its own points and those that it fetches are together more than that; for catalogs, if a part has more than
-// 2^31 - 1 members. An error on one rank is thrown on every rank. With several ranks its text starts with the number of
-// the rank on which it occurred; row and value are those on that rank. Code of the program, such as a visitor or
-// progress callback, may throw: its rank throws that exception itself, the others an Error of kind other_rank with its
-// what(); but a kith::Error becomes an Error of its kind on all, and std::bad_alloc one of kind out_of_memory. With one
-// rank, every exception but std::bad_alloc propagates as it is.
+// or queries, also after rebalancing, or fetches more than 2^31 - 1 points; for radius searches, sums, groups and
+// clusters, if its own points and those that it fetches are together more than that; for catalogs, if a part has more
+// than 2^31 - 1 members. An error on one rank is thrown on every rank. With several ranks its text starts with the
+// number of the rank on which it occurred; row and value are those on that rank. Code of the program, such as a visitor
+// or progress callback, may throw: its rank throws that exception itself, the others an Error of kind other_rank with
+// its what(); but a kith::Error becomes an Error of its kind on all, and std::bad_alloc one of kind out_of_memory. With
+// one rank, every exception but std::bad_alloc propagates as it is.
 //
-// Memory per rank: that of the serial call, for radius searches and knn_visit() about twice that in addition to the
-// rows; for dbscan() 8 bytes for each cluster of all ranks; one copy of all points that it sends, each with a number of
-// 1 to 5 bytes (up to 10 if it is an id), until they are sent; and about three copies of the points that it fetches
-// from other ranks while they arrive. The points of a rank should be near each other; otherwise it may fetch the points
-// of all ranks. knn_visit() searches twice.
+// Memory per rank: that of the serial call, for radius searches, sum_neighbors() and knn_visit() about twice that in
+// addition to the rows; for pair_counts() also a tree of what it fetches from one other rank at a time; for dbscan() 8
+// bytes for each cluster of all ranks; one copy of all points that it sends, each with a number of 1 to 5 bytes (up to
+// 10 if it is an id), until they are sent; and about three copies of the points that it fetches from other ranks while
+// they arrive. The points of a rank should be near each other; otherwise it may fetch the points of all ranks.
+// knn_visit() and sum_neighbors() by k neighbors search twice.
 //
 // Each rank calls the progress callback of its own Execution. If run_ranks() gives one Execution to all ranks, its
 // callback is called concurrently, at most once at a time per rank.

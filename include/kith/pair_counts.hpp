@@ -8,6 +8,7 @@
 // last edge, undecided edge and vector lane. Memory besides the tree: none per pair; with weights 4 bytes per point.
 #pragma once
 
+#include <kith/communicator.hpp>
 #include <kith/execution.hpp>
 #include <kith/points.hpp>
 #include <kith/progress.hpp>
@@ -43,7 +44,7 @@ struct PairCountOptions {
     std::optional<std::span<const double>> weights = {};
     std::optional<std::span<const double>> other_weights = {}; ///< of the other set
     Engine engine = Engine::automatic;
-    Execution execution = {}; ///< on the CPU of one process
+    Execution execution = {}; ///< on the CPU
 };
 
 struct PairCounts {
@@ -58,16 +59,18 @@ struct PairCounts {
     Box box;                           ///< used for the distances, with origins resolved
     std::int64_t wrapped_points = 0;   ///< number of points outside the box, which were wrapped into it (box.hpp)
     StageReports stages;
+    std::optional<Distribution> distribution = {}; ///< of the points, if the call ran over ranks: counts are of all
 };
 
 /// Counts the pairs of points by distance: unordered pairs of different points. Bin k holds the pairs with
 /// edges[k] < distance <= edges[k + 1]; the first also those at 0 if its lower edge is 0. Distances are to the nearest
-/// image. Throws Error: invalid_argument (fewer than two edges, edges that descend, are negative, NaN, or above 0 with
+/// image. Over ranks these are the pairs of the points of all ranks, counted by all, which all get the same result; edges
+/// and options are the same on all. Throws Error: invalid_argument (fewer than two edges, edges that descend, are negative, NaN, or above 0 with
 /// a square that underflows relative to the largest coordinate or period; second edges for r, or none for the others;
 /// edges of mu above 1; a line of sight that is no axis; weights of another number than the points, negative or not
 /// finite; other_weights without another set; an invalid box; a box in addition to a tree), invalid_points (points that
 /// are not finite, extent over twice the period), too_large (more than 2^31 - 1 points), unsupported (dimension not
-/// built, another engine than the tree, a GPU, ranks), out_of_memory, canceled.
+/// built, another engine than the tree, a GPU), out_of_memory, canceled.
 [[nodiscard]] PairCounts pair_counts(const PointsOrTree& points, std::span<const double> edges,
                                      const PairCountOptions& options = {});
 

@@ -3,6 +3,7 @@
 
 #include "calls/calls.hpp"
 #include "calls/choose.hpp"
+#include "calls/rank_calls.hpp"
 #include "calls/sources.hpp"
 #include "pairs/count_pairs.hpp"
 #include "pairs/edges.hpp"
@@ -12,7 +13,6 @@
 #include "support/context.hpp"
 #include "support/dimension.hpp"
 
-#include <cmath>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -48,14 +48,8 @@ void count(Context& context, const PairCall& call, PairCounts& result) {
     job.dimension = frame.dimension;
     job.periodic = frame.periodic;
     job.limits = pair_limits(call.edges, options, frame);
-    result.edges = rounded_edges<T>(call.edges);
-    result.second_edges = rounded_edges<T>(options.second_edges);
-    result.line_of_sight = options.binning == PairBinning::separation ? -1 : job.limits.axes[frame.dimension - 1];
-    result.box = resolved_box(frame);
-    result.wrapped_points = frame.outside;
-
-    const auto slots = static_cast<std::size_t>(job.limits.slots());
-    PairSums sums{std::vector<std::int64_t>(slots), std::vector<Int128>(job.weighted ? slots : 0)};
+    describe_bins(call.edges, options, job.limits, frame, result);
+    PairSums sums = no_pairs(job.limits, job.weighted);
     int exponent = 0;
     if (has_pairs) {
         const PlaneTree<T>& tree = *points.planes(context, result.engine);
@@ -84,16 +78,14 @@ void count(Context& context, const PairCall& call, PairCounts& result) {
         exponent = weights.exponent() + (job.within ? weights : other_weights).exponent();
         result.vanished_weights = weights.vanished() + other_weights.vanished();
     }
-    result.counts = bins_of(sums.counts, result.edges, result.second_edges);
-    if (job.weighted) {
-        for (const Int128 sum : bins_of(sums.weights, result.edges, result.second_edges)) {
-            result.weighted.push_back(std::ldexp(static_cast<double>(sum), exponent));
-        }
-    }
+    store_bins(sums, exponent, result);
 }
 
 PairCounts run(const PairCall& call) {
     const Where where = where_of(call.options.execution);
+    if (is_over_ranks(where)) {
+        return pair_counts_over_team(call);
+    }
     check(call, where);
     PairCounts result;
     result.engine = choose(Task::pair_counts, call.options.engine, size_of(call.points, nullptr, 0, where));

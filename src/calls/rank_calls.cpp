@@ -14,6 +14,7 @@
 #include "distributed/halos.hpp"
 #include "distributed/knn.hpp"
 #include "distributed/ownership.hpp"
+#include "distributed/pair_counts.hpp"
 #include "distributed/radius.hpp"
 #include "distributed/ranks.hpp"
 #include "distributed/sum_neighbors.hpp"
@@ -126,6 +127,30 @@ std::vector<Argument> arguments_of(const SumCall& call) {
         types.push_back(static_cast<std::int64_t>(field.dtype()));
     }
     arguments.push_back(hash("types of the fields", types));
+    return arguments;
+}
+
+/// The bits of numbers that all ranks must pass alike.
+Argument hash_of(const char* name, std::span<const double> numbers) {
+    std::vector<std::int64_t> bits;
+    for (const double number : numbers) {
+        bits.push_back(std::bit_cast<std::int64_t>(number));
+    }
+    return hash(name, bits);
+}
+
+std::vector<Argument> arguments_of(const PairCall& call) {
+    const PairCountOptions& options = call.options;
+    std::vector<Argument> arguments = shape_arguments(call.points.points(), options.box);
+    arguments.insert(arguments.end(), {{"number of edges", static_cast<double>(call.edges.size())},
+                                       hash_of("edges", call.edges),
+                                       {"number of the binning", static_cast<double>(options.binning)},
+                                       {"number of second_edges", static_cast<double>(options.second_edges.size())},
+                                       hash_of("second_edges", options.second_edges),
+                                       {"line_of_sight", static_cast<double>(options.line_of_sight)},
+                                       flag("another set", call.other != nullptr),
+                                       flag("weights", options.weights.has_value()),
+                                       flag("other_weights", options.other_weights.has_value())});
     return arguments;
 }
 
@@ -342,6 +367,23 @@ NeighborSums sum_neighbors_over_team(const SumCall& call) {
             return sums;
         },
         [](const NeighborSums& sums) { return std::ssize(sums.density); });
+}
+
+PairCounts pair_counts_over_team(const PairCall& call) {
+    return over_team(
+        call.options, [&] { check(call, where_of(call.options.execution)); },
+        [&](const PairCountOptions& options) {
+            return call.other != nullptr ? pair_counts(call.points, *call.other, call.edges, options)
+                                         : pair_counts(call.points, call.edges, options);
+        },
+        [&](Ranks& ranks, Context& context, const PairCountOptions& options, const RankOptions& of_ranks) {
+            require_same(ranks, RankFunction::pair_counts, arguments_of(call));
+            return with_dtype(call.points.dtype(), [&]<Coordinate T>(T) {
+                return pair_counts_over_ranks<T>(ranks, context,
+                                                 {call.points.points(), call.other, call.edges, options, of_ranks});
+            });
+        },
+        [&](const PairCounts&) { return call.points.count(); });
 }
 
 FofResult fof_over_team(const FofCall& call) {

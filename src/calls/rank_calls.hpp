@@ -15,6 +15,7 @@ SearchSummary knn_visit_over_team(const KnnCall& call);
 RadiusResult radius_search_over_team(const RadiusCall& call);
 RadiusCounts radius_count_over_team(const RadiusCall& call);
 NeighborSums sum_neighbors_over_team(const SumCall& call);
+PairCounts pair_counts_over_team(const PairCall& call);
 FofResult fof_over_team(const FofCall& call);
 DbscanResult dbscan_over_team(const DbscanCall& call);
 SpanningTree spanning_tree_over_team(const SpanningTreeCall& call);

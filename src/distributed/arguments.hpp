@@ -48,6 +48,7 @@ enum class RankFunction : std::uint8_t {
     radius_search,
     radius_count,
     sum_neighbors,
+    pair_counts,
     fof,
     dbscan,
     spanning_tree,

@@ -66,8 +66,10 @@ std::vector<int> ranks_near(const Frame<T>& frame, std::span<const GhostRequest<
     return near;
 }
 
+} // namespace
+
 template <Coordinate T>
-GhostRequests<T> make_requests(Context& context, const Frame<T>& frame, const TreeView<T>& receivers,
+GhostRequests<T> requests_near(Context& context, const Frame<T>& frame, const TreeView<T>& receivers,
                                const TopPlanes<T>& tops, std::int64_t wanted, const LeafBounds<T>& bound_of,
                                const RequestsFrom& requests_from) {
     using Lists = std::vector<std::vector<GhostRequest<T>>>;
@@ -151,8 +153,6 @@ GhostRequests<T> make_requests(Context& context, const Frame<T>& frame, const Tr
     return requests;
 }
 
-} // namespace
-
 template <Coordinate T>
 GhostRequests<T> request_ghosts(Ranks& ranks, Context& context, const Frame<T>& frame, const TreeView<T>& sources,
                                 const TreeView<T>& receivers, std::int64_t wanted, const LeafBounds<T>& bound_of,
@@ -161,7 +161,7 @@ GhostRequests<T> request_ghosts(Ranks& ranks, Context& context, const Frame<T>& 
     GhostRequests<T> requests;
     ranks.agreed([&] {
         context.stage(
-            "ask", [&] { requests = make_requests(context, frame, receivers, tops, wanted, bound_of, requests_from); });
+            "ask", [&] { requests = requests_near(context, frame, receivers, tops, wanted, bound_of, requests_from); });
     });
     return requests;
 }
@@ -197,11 +197,17 @@ std::vector<GhostRequest<T>> requests_of(const RankMessage& message, int dimensi
     return requests;
 }
 
+template GhostRequests<float> requests_near(Context&, const Frame<float>&, const TreeView<float>&,
+                                            const TopPlanes<float>&, std::int64_t, const LeafBounds<float>&,
+                                            const RequestsFrom&);
 template GhostRequests<float> request_ghosts(Ranks&, Context&, const Frame<float>&, const TreeView<float>&,
                                              const TreeView<float>&, std::int64_t, const LeafBounds<float>&,
                                              const RequestsFrom&);
 template std::vector<RankMessage> messages_of(const std::vector<std::vector<GhostRequest<float>>>&, int);
 template std::vector<GhostRequest<float>> requests_of(const RankMessage&, int);
+template GhostRequests<double> requests_near(Context&, const Frame<double>&, const TreeView<double>&,
+                                             const TopPlanes<double>&, std::int64_t, const LeafBounds<double>&,
+                                             const RequestsFrom&);
 template GhostRequests<double> request_ghosts(Ranks&, Context&, const Frame<double>&, const TreeView<double>&,
                                               const TreeView<double>&, std::int64_t, const LeafBounds<double>&,
                                               const RequestsFrom&);

@@ -80,6 +80,12 @@ GhostRequests<T> request_ghosts(Ranks& ranks, Context& context, const Frame<T>& 
                                 const TreeView<T>& receivers, std::int64_t wanted, const LeafBounds<T>& bound_of,
                                 const RequestsFrom& requests_from = {});
 
+/// The same where the top planes of all ranks' sources are known. Runs inside a stage, without communication.
+template <Coordinate T>
+GhostRequests<T> requests_near(Context& context, const Frame<T>& frame, const TreeView<T>& receivers,
+                               const TopPlanes<T>& tops, std::int64_t wanted, const LeafBounds<T>& bound_of,
+                               const RequestsFrom& requests_from);
+
 /// The requests as messages to the ranks that they are for.
 template <Coordinate T>
 std::vector<RankMessage> messages_of(const std::vector<std::vector<GhostRequest<T>>>& to, int dimension);

@@ -16,11 +16,6 @@
 
 namespace kith::detail {
 
-struct PairSums {
-    std::vector<std::int64_t> counts; ///< by slot
-    std::vector<Int128> weights;      ///< empty without weights
-};
-
 /// Both trees have points.
 template <Coordinate T>
 PairSums count_pairs(Context& context, PairJob<T> job) {
@@ -40,7 +35,7 @@ PairSums count_pairs(Context& context, PairJob<T> job) {
     context.expect(tree.points.count);
     for_each_task(context, tree.planes[plane],
                   [&](std::int64_t node) { count_pairs_of_node(job, plane, node, scratch.local()); });
-    PairSums sums{std::vector<std::int64_t>(slots), std::vector<Int128>(job.weighted ? slots : 0)};
+    PairSums sums = no_pairs(job.limits, job.weighted);
     for (const PairScratch<T>& counted : scratch.values()) {
         for (std::size_t slot = 0; slot < slots; ++slot) {
             sums.counts[slot] += counted.counts[slot];

@@ -34,6 +34,27 @@ inline void check_weights(std::span<const double> weights, std::int64_t points, 
     }
 }
 
+inline double largest_weight(std::span<const double> weights) {
+    return parallel_reduce(
+        0, std::ssize(weights), 1 << 14, 0.0,
+        [&](std::int64_t begin, std::int64_t end, double most) {
+            for (std::int64_t i = begin; i < end; ++i) {
+                most = std::max(most, weights[i]);
+            }
+            return most;
+        },
+        [](double left, double right) { return std::max(left, right); });
+}
+
+/// The exponent of the unit for weights of which this is the largest.
+inline int unit_of_weights(double largest) {
+    return largest > 0 ? std::ilogb(largest) - 30 : 0;
+}
+
+inline std::uint32_t whole_weight(double weight, int exponent) {
+    return static_cast<std::uint32_t>(std::nearbyint(std::ldexp(weight, -exponent)));
+}
+
 /// The weights of one set.
 class PairWeights {
 public:
@@ -41,25 +62,22 @@ public:
     /// Of points of a tree; `weights` are in their original order.
     template <Coordinate T>
     PairWeights(Context& context, std::span<const double> weights, const TreeView<T>& tree)
-        : whole_(context.memory_tracker(), tree.points.count) {
-        const auto count = std::int64_t{tree.points.count};
-        const double largest = parallel_reduce(
-            0, count, 1 << 14, 0.0,
-            [&](std::int64_t begin, std::int64_t end, double most) {
-                for (std::int64_t i = begin; i < end; ++i) {
-                    most = std::max(most, weights[i]);
-                }
-                return most;
-            },
-            [](double left, double right) { return std::max(left, right); });
-        exponent_ = largest > 0 ? std::ilogb(largest) - 30 : 0;
-        parallel_each(count, 1 << 14, [&](std::int64_t position) {
-            whole_[position] = static_cast<std::uint32_t>(
-                std::nearbyint(std::ldexp(weights[tree.points.indices[position]], -exponent_)));
-        });
-        vanished_ = parallel_sum(count, 1 << 14, [&](std::int64_t position) {
+        : PairWeights(context, weights, unit_of_weights(largest_weight(weights)), tree) {}
+    /// The same in the unit 2^exponent.
+    template <Coordinate T>
+    PairWeights(Context& context, std::span<const double> weights, int exponent, const TreeView<T>& tree)
+        : PairWeights(context, tree, [&](std::int32_t point) { return whole_weight(weights[point], exponent); }) {
+        exponent_ = exponent;
+        vanished_ = parallel_sum(whole_.size(), 1 << 14, [&](std::int64_t position) {
             return std::int64_t{whole_[position] == 0 && weights[tree.points.indices[position]] > 0};
         });
+    }
+    /// Whole numbers, whole_of(point).
+    template <Coordinate T, class WholeOf>
+    PairWeights(Context& context, const TreeView<T>& tree, const WholeOf& whole_of)
+        : whole_(context.memory_tracker(), tree.points.count) {
+        parallel_each(whole_.size(), 1 << 14,
+                      [&](std::int64_t position) { whole_[position] = whole_of(tree.points.indices[position]); });
         sums_ = node_attributes<std::int64_t>(
             context, tree, [&](std::int32_t position) { return std::int64_t{whole_[position]}; },
             [](std::int64_t left, std::int64_t right) { return left + right; });

@@ -9,6 +9,7 @@
 #include <kith/distributed.hpp>
 #include <kith/fof.hpp>
 #include <kith/knn.hpp>
+#include <kith/pair_counts.hpp>
 #include <kith/spanning_tree.hpp>
 
 #include <gtest/gtest.h>
@@ -108,6 +109,15 @@ TEST_F(RankMemory, OfNeighborsIsLittleMoreThanThatOfOneProcess) {
     expect_little_more_than_serial(
         [&](const PointsView& points) { (void)knn(points, 16, options); },
         [&](Communicator& ranks, const PointsView& points) { (void)knn(points, 16, over_ranks(ranks, options)); });
+}
+
+TEST_F(RankMemory, OfPairCountsIsLittleMoreThanThatOfOneProcess) {
+    const PairCountOptions options{.box = Box::periodic(1), .execution = cpu(1)};
+    const std::vector<double> edges{0, 0.005, 0.01};
+    expect_little_more_than_serial([&](const PointsView& points) { (void)pair_counts(points, edges, options); },
+                                   [&](Communicator& ranks, const PointsView& points) {
+                                       (void)pair_counts(points, edges, over_ranks(ranks, options));
+                                   });
 }
 
 TEST_F(RankMemory, OfGroupsIsLittleMoreThanThatOfOneProcess) {

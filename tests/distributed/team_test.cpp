@@ -155,10 +155,10 @@ std::vector<Function> functions() {
                     found.sizes == all.sizes && share.is_mine(found.distribution, ranks);
          }},
         {"pair_counts", Task::pair_counts,
-         [](const Share& share, Engine engine, const Execution& execution, int) {
+         [](const Share& share, Engine engine, const Execution& execution, int ranks) {
              const std::vector<double> edges{0, length};
-             (void)pair_counts(share.mine, edges, {.engine = engine, .execution = execution});
-             return false;
+             const PairCounts found = pair_counts(share.mine, edges, {.engine = engine, .execution = execution});
+             return found.counts == pair_counts(share.all, edges).counts && share.is_mine(found.distribution, ranks);
          }},
         {"sum_neighbors by k", Task::neighbor_sums,
          [](const Share& share, Engine engine, const Execution& execution, int ranks) {

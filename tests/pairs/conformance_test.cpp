@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <numeric>
 #include <string>
@@ -16,43 +16,7 @@
 namespace kith::test {
 namespace {
 
-/// A subset of at most `most` points: every n-th one, so that all kinds of points are among them.
-template <class T>
-PointSet<T> thinned(PointSet<T> set, std::int64_t most) {
-    const std::int64_t step = (set.count() + most - 1) / most;
-    if (step > 1) {
-        std::vector<T> kept;
-        for (std::int64_t i = 0; i < set.count(); i += step) {
-            kept.insert(kept.end(), set.coordinates.begin() + i * set.dimension,
-                        set.coordinates.begin() + (i + 1) * set.dimension);
-        }
-        set.coordinates = kept;
-    }
-    return set;
-}
-
-class PairConformance : public testing::TestWithParam<Case> {
-protected:
-    /// Edges among lengths that matter, some of them twice.
-    static std::vector<double> edges_among(const std::vector<double>& lengths, Random& draw) {
-        std::vector<double> edges;
-        const std::int64_t count = 2 + draw.integer(6);
-        for (std::int64_t k = 0; k < count; ++k) {
-            edges.push_back(lengths[static_cast<std::size_t>(draw.integer(std::ssize(lengths)))]);
-        }
-        std::sort(edges.begin(), edges.end());
-        return edges;
-    }
-
-    static std::vector<double> some_weights(std::int64_t count, Random& draw) {
-        std::vector<double> weights;
-        for (std::int64_t i = 0; i < count; ++i) {
-            const std::int64_t kind = draw.integer(8);
-            weights.push_back(kind == 0 ? 0 : kind == 1 ? 1e-11 : kind == 2 ? 3 : draw.uniform(0, 5));
-        }
-        return weights;
-    }
-};
+class PairConformance : public testing::TestWithParam<Case> {};
 
 TEST_P(PairConformance, CountsEqualTheOracle) {
     with_type(GetParam().dtype, [&]<class T>(T) {

@@ -77,10 +77,6 @@ TEST_F(PairRefusals, OfWhereTheyRun) {
         refuses({"brute", "use one of: auto, tree"}, {0, 1}, {.engine = Engine::brute_force}, ErrorKind::unsupported));
     EXPECT_TRUE(
         refuses({"pair counts are found on the CPU only"}, {0, 1}, {.execution = on_no_gpu}, ErrorKind::unsupported));
-    run_ranks(2, [&](Communicator& rank) {
-        EXPECT_TRUE(refuses({"pair counts are not found over ranks"}, {0, 1}, {.execution = over(rank)},
-                            ErrorKind::unsupported));
-    });
 }
 
 } // namespace

@@ -1,0 +1,301 @@
+// Pair counts over ranks.
+//
+// Each rank counts the pairs of its own points, and those of its own points with the points of one other rank after the
+// other, so that it never holds more than its own and one other part. In turn t rank r fetches from rank r + t, modulo
+// their number, the points within the last edge of its own (ghost_points.hpp), and counts all pairs of both. Of one
+// set half of the turns meet every two ranks once; of two sets each rank has points of the first and fetches points of
+// the second. A turn in which no two ranks are near is left out, which all know beforehand. Counts are exact integers,
+// and weights whole numbers in a unit that follows from the largest weight of all ranks, so the sums are those of one
+// process.
+//
+// Ghost points have no numbers, since ties do not matter here; what is sent with each is its weight as a whole number.
+// Cost: a rank's own pairs, and the pairs within the last edge of it; every rank fetches the points of half of the
+// others, or of all, if the last edge spans the box. Memory: the trees of the own points and of one other rank's.
+#include "distributed/pair_counts.hpp"
+
+#include "distributed/ghost_points.hpp"
+#include "distributed/given_ids.hpp"
+#include "distributed/receivers.hpp"
+#include "distributed/shared_frame.hpp"
+#include "distributed/top_planes.hpp"
+#include "pairs/count_pairs.hpp"
+#include "pairs/edges.hpp"
+#include "pairs/pair_weights.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace kith::detail {
+
+namespace {
+
+/// Collective. Replaces each sum, 0 or more, by that of all ranks: in parts of 32 bits, whose sums fit 64 bits.
+void sum_of_all(Ranks& ranks, std::vector<Int128>& sums) {
+    constexpr std::size_t parts = 4;
+    constexpr int bits = 32;
+    std::vector<std::int64_t> split;
+    for (const Int128 sum : sums) {
+        for (std::size_t part = 0; part < parts; ++part) {
+            split.push_back(static_cast<std::uint32_t>(static_cast<UnsignedInt128>(sum) >> (bits * part)));
+        }
+    }
+    ranks.sum(split);
+    for (std::size_t i = 0; i < sums.size(); ++i) {
+        sums[i] = 0;
+        for (std::size_t part = parts; part-- > 0;) {
+            sums[i] = (sums[i] << bits) + split[i * parts + part];
+        }
+    }
+}
+
+/// Collective. The unit of the weights of all ranks, or 0 without weights.
+int shared_unit(Ranks& ranks, Context& context, const std::optional<std::span<const double>>& weights) {
+    double largest = 0;
+    if (weights) {
+        ranks.agreed([&] { context.run([&] { largest = largest_weight(*weights); }); });
+    }
+    return unit_of_weights(
+        std::bit_cast<double>(ranks.max(std::bit_cast<std::int64_t>(largest)))); // 0 or more: in order
+}
+
+/// A squared distance that no pair within the last edges exceeds, as distances and boxes round it.
+template <Coordinate T>
+T farthest_pair(const PairLimits<T>& limits) {
+    const T first = limits.first[limits.first_count - 1];
+    if (limits.binning != PairBinning::rp_pi) {
+        return first;
+    }
+    constexpr T slack = 64 * std::numeric_limits<T>::epsilon(); // d2 and the sum of rp2 and pi2 round some ten times
+    return (first + limits.second[limits.second_count - 1]) * (1 + slack) + 64 * std::numeric_limits<T>::min();
+}
+
+/// One of the sets, on this rank.
+template <Coordinate T>
+struct RankSet {
+    const SharedPoints<T>& points;
+    const TreeView<T>& tree;
+    const std::optional<std::span<const double>>& weights;
+    int exponent;
+
+    /// What is sent with a point.
+    [[nodiscard]] std::int64_t whole(std::int32_t point) const {
+        return weights ? whole_weight((*weights)[point], exponent) : 0;
+    }
+};
+
+/// Joins the stages of turns by name.
+StageReports by_name(const StageReports& stages) {
+    StageReports joined;
+    for (const StageReport& stage : stages) {
+        const auto same = std::ranges::find(joined, stage.name, &StageReport::name);
+        if (same == joined.end()) {
+            joined.push_back(stage);
+        } else {
+            same->seconds += stage.seconds;
+            same->peak_bytes = std::max(same->peak_bytes, stage.peak_bytes);
+        }
+    }
+    return joined;
+}
+
+/// The turns of this rank.
+template <Coordinate T>
+class PairTurns {
+public:
+    /// Pairs of points of `first` here and of `second` on other ranks; the same set if `job` is of pairs within it.
+    PairTurns(Ranks& ranks, Context& context, const RankSet<T>& first, const RankSet<T>& second, const PairJob<T>& job)
+        : ranks_(ranks), context_(context), first_(first), second_(second), job_(job),
+          bound_(farthest_pair(job.limits)), tops_(ranks, second.tree, job.dimension) {}
+
+    /// Collective.
+    void count(PairSums& sums) {
+        const std::vector<std::int64_t> near = near_turns();
+        for (std::size_t turn = 1; turn <= near.size(); ++turn) {
+            if (near[turn - 1] != 0) {
+                count_turn(static_cast<int>(turn), sums);
+            }
+        }
+    }
+
+private:
+    [[nodiscard]] const Frame<T>& frame() const { return first_.points.points.frame; }
+    /// The rank that this one fetches points from, or -1.
+    [[nodiscard]] int peer(int turn) const {
+        const bool is_half = job_.within && 2 * turn == ranks_.size(); // the other one has the same peers
+        return is_half && ranks_.rank() >= turn ? -1 : (ranks_.rank() + turn) % ranks_.size();
+    }
+
+    /// Collective. Whether any rank is near its peer, by turn from 1 on.
+    [[nodiscard]] std::vector<std::int64_t> near_turns() {
+        std::vector<std::int64_t> near(job_.within ? ranks_.size() / 2 : ranks_.size() - 1);
+        if (first_.tree.top >= 0) {
+            const PlaneView<T>& top = first_.tree.planes[first_.tree.top];
+            std::vector<Corners<T>> nodes;
+            for (std::int32_t node = 0; node < top.nodes; ++node) {
+                nodes.push_back(corners_of(top, node, job_.dimension));
+            }
+            const Corners<T> own = joined_box<T>(nodes.begin(), nodes.end(),
+                                                 [](const Corners<T>& box) -> const Corners<T>& { return box; });
+            for (std::size_t i = 0; i < near.size(); ++i) {
+                const int rank = peer(static_cast<int>(i + 1));
+                near[i] = rank >= 0 && tops_.first(rank) < tops_.first(rank + 1) &&
+                          BoxDistances<T>(frame(), own, tops_.of_ranks[rank]).least <= bound_;
+            }
+        }
+        ranks_.max(near);
+        return near;
+    }
+
+    void count_turn(int turn, PairSums& sums) {
+        GhostRequests<T> requests;
+        ranks_.agreed([&] {
+            context_.stage("ask", [&] {
+                requests = requests_near<T>(
+                    context_, frame(), first_.tree, tops_, unlimited,
+                    [&](std::int64_t) { return GlobalCandidate<T>{bound_}; },
+                    [&](int rank) { return rank == peer(turn); });
+            });
+        });
+        const GhostPoints<T> ghosts =
+            fetch_ghosts(ranks_, context_, second_.points, second_.tree, requests.to, unlimited, [] {}, {},
+                         {[&](std::int32_t point) { return second_.whole(point); }, false});
+        ranks_.agreed([&] {
+            if (ghosts.count() == 0) {
+                return;
+            }
+            const PlaneTree<T> tree = tree_of_ghosts(context_, second_.points, ghosts.rows);
+            const TreeView<T> view = tree.view();
+            PairJob<T> job = job_;
+            job.within = false;
+            job.second = {&view};
+            PairWeights weights;
+            context_.stage("count", [&] {
+                if (second_.weights) {
+                    weights = PairWeights(context_, view, [&](std::int32_t ghost) {
+                        return static_cast<std::uint32_t>(ghosts.numbers[ghost]);
+                    });
+                    weights.enter(job.second);
+                }
+                sums.add(count_pairs(context_, job));
+            });
+        });
+    }
+
+    Ranks& ranks_;
+    Context& context_;
+    const RankSet<T>& first_;
+    const RankSet<T>& second_;
+    const PairJob<T>& job_;
+    T bound_;
+    TopPlanes<T> tops_;
+};
+
+/// Collective. Throws invalid_argument for edges whose squares underflow.
+template <Coordinate T>
+void refuse_unresolved_edges(Ranks& ranks, const PairsOverRanks& call, const SharedPoints<T>& shared) {
+    const Frame<T>& frame = shared.points.frame;
+    const auto is_unresolved = [&](double edge) { return frame.is_unresolved(edge); };
+    const std::span<const double> lengths =
+        call.options.binning == PairBinning::rp_pi ? call.options.second_edges : std::span<const double>();
+    if (std::ranges::none_of(call.edges, is_unresolved) && std::ranges::none_of(lengths, is_unresolved)) {
+        return;
+    }
+    const LargestCoordinate largest = largest_of_all(ranks, shared);
+    Ranks::alike([&] {
+        require_resolved_edges(call.edges, "edges", frame, [&] { return largest; });
+        require_resolved_edges(lengths, "pi_edges", frame, [&] { return largest; });
+    });
+}
+
+} // namespace
+
+template <Coordinate T>
+PairCounts pair_counts_over_ranks(Ranks& ranks, Context& context, const PairsOverRanks& call) {
+    const PairCountOptions& options = call.options;
+    const GivenIds ids(ranks, call.of_ranks.ids, call.points.count());
+    SharedPoints<T> shared = share_frame<T>(ranks, context, call.points, options.box);
+    ids.number(shared);
+    const Frame<T>& frame = shared.points.frame;
+    const std::optional<NormalizedPoints<T>> others = share_queries(ranks, context, call.other, frame);
+    SharedPoints<T> shared_others;
+    if (others) {
+        shared_others.points = *others;
+        shared_others.given = *call.other;
+        shared_others.ownership = Ownership(ranks, call.other->count());
+        shared_others.numbers = shared_others.given_numbers = PointNumbers(shared_others.ownership);
+    }
+    const bool has_pairs = shared.ownership.total() > 0 && (!others || shared_others.ownership.total() > 0);
+    if (has_pairs && (others || frame.largest > 0)) {
+        refuse_unresolved_edges(ranks, call, shared);
+    }
+    PairJob<T> job;
+    job.within = !others;
+    job.weighted = options.weights || options.other_weights;
+    job.dimension = frame.dimension;
+    job.periodic = frame.periodic;
+    job.limits = pair_limits(call.edges, options, frame);
+    PairCounts result;
+    describe_bins(call.edges, options, job.limits, frame, result);
+    PairSums sums = no_pairs(job.limits, job.weighted);
+    int exponent = 0;
+    if (has_pairs) {
+        const int unit = shared_unit(ranks, context, options.weights);
+        const int other_unit = others ? shared_unit(ranks, context, options.other_weights) : unit;
+        PlaneTree<T> tree;
+        PlaneTree<T> other_tree;
+        PairWeights weights;
+        PairWeights other_weights;
+        TreeView<T> view;
+        TreeView<T> other_view;
+        ranks.agreed([&] {
+            if (call.points.count() > 0) {
+                tree = build_plane_tree<T>(context, shared.points, {});
+            }
+            if (others && call.other->count() > 0) {
+                other_tree = build_plane_tree<T>(context, *others, {});
+            }
+            view = tree.view();
+            other_view = others ? other_tree.view() : view;
+            job.first.tree = &view;
+            job.second.tree = job.within ? &view : &other_view;
+            context.stage("count", [&] {
+                if (options.weights && view.points.count > 0) {
+                    weights = PairWeights(context, *options.weights, unit, view);
+                    weights.enter(job.first);
+                }
+                if (options.other_weights && other_view.points.count > 0) {
+                    other_weights = PairWeights(context, *options.other_weights, other_unit, other_view);
+                    other_weights.enter(job.second);
+                }
+                if (job.within) {
+                    job.second = job.first;
+                }
+                if (view.points.count > 0 && other_view.points.count > 0) {
+                    sums = count_pairs(context, job);
+                }
+            });
+        });
+        const RankSet<T> first{shared, view, options.weights, unit};
+        const RankSet<T> second{shared_others, other_view, options.other_weights, other_unit};
+        PairTurns<T>(ranks, context, first, others ? second : first, job).count(sums);
+        exponent = unit + other_unit;
+        result.vanished_weights = ranks.sum(weights.vanished() + other_weights.vanished());
+    }
+    ranks.sum(sums.counts);
+    sum_of_all(ranks, sums.weights);
+    store_bins(sums, exponent, result);
+    result.stages = by_name(context.take_stages());
+    return result;
+}
+
+template PairCounts pair_counts_over_ranks<float>(Ranks&, Context&, const PairsOverRanks&);
+template PairCounts pair_counts_over_ranks<double>(Ranks&, Context&, const PairsOverRanks&);
+
+} // namespace kith::detail
