@@ -24,6 +24,17 @@ __device__ T sum_of_squares(const OnAxis& on_axis) {
     return sum;
 }
 
+/// Between two coordinates of an axis, nearest image; its sign goes with the square.
+template <bool Periodic, class T>
+__device__ T difference_on_axis(T x, T other, T period) {
+    T t = x - other;
+    if (Periodic) {
+        t = t < 0 ? -t : t;
+        t = device_min(t, period - t);
+    }
+    return t;
+}
+
 /// The least between two intervals of an axis.
 template <bool Periodic, class T>
 __device__ T least_on_axis(T lower, T upper, T other_lower, T other_upper, T period) {
@@ -61,14 +72,8 @@ public:
     /// To the point whose coordinate on an axis `source(axis)` gives.
     template <class Source>
     __device__ T squared_distance(const Source& source) const {
-        return sum_of_squares<T, D>([&](int axis) {
-            T t = x_[axis] - source(axis); // its sign goes with the square
-            if (Periodic) {
-                t = t < 0 ? -t : t;
-                t = device_min(t, period_[axis] - t);
-            }
-            return t;
-        });
+        return sum_of_squares<T, D>(
+            [&](int axis) { return difference_on_axis<Periodic>(x_[axis], source(axis), period_[axis]); });
     }
 
     /// The least to any point of a box.

@@ -13,28 +13,13 @@
 #pragma once
 
 #include "cuda/intrinsics.hpp"
+#include "cuda/lane_sums.hpp"
 #include "halos/member_kernel.hpp"
 #include "support/fixed_sum.hpp"
 
 #include <cstdint>
 
 namespace kith::detail::inline KITH_GPU {
-
-/// Fetches numbers of the lane whose number differs by `lanes`.
-struct OfLane {
-    int lanes;
-
-    template <class T>
-    __device__ T operator()(const T& number) const {
-        return __shfl_xor_sync(whole_warp, number, lanes);
-    }
-    __device__ Int128 operator()(const Int128& number) const {
-        const auto units = static_cast<UnsignedInt128>(number);
-        const auto low = (*this)(static_cast<unsigned long long>(units));
-        const auto high = (*this)(static_cast<unsigned long long>(units >> 64));
-        return static_cast<Int128>(UnsignedInt128{high} << 64 | low);
-    }
-};
 
 template <class Part>
 __device__ void join_lanes(Part& part) {
