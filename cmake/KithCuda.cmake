@@ -11,7 +11,7 @@ function(kith_add_device_instances target extension)
         foreach(scalar float double)
             set(text "#define KITH_SCALAR ${scalar}\n#define KITH_DIMENSION ${dimension}\n")
             foreach(module tree/build neighbors/search neighbors/radius groups/link groups/dbscan mst/spanning_tree
-                    engines/brute_force/brute_force engines/kdtree/kdtree engines/clover/clover)
+                    pairs/pair_counts engines/brute_force/brute_force engines/kdtree/kdtree engines/clover/clover)
                 string(APPEND text "#include \"${module}_instance.ipp\"\n")
             endforeach()
             set(instance "${CMAKE_CURRENT_BINARY_DIR}/instance_${scalar}_${dimension}.${extension}")

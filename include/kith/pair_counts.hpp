@@ -2,10 +2,11 @@
 //
 // Bins follow docs/semantics.md, "Pair counts": of the separation r; of (rp, pi), across and along a line of sight;
 // or of (s, mu). Counts are exact integers, weighted sums exact integers of 128 bits until they are rounded once, so
-// they do not depend on threads or instruction sets. Source: the dual-tree algorithm of Gray and Moore (NIPS 2000),
-// as a policy of the pair walk of the jz-tree paper, section IV-A. Pairs of nodes whose distances all lie in one bin
-// count as the product of their numbers of points. Cost: between O(N) nodes and one comparison per pair within the
-// last edge, undecided edge and vector lane. Memory besides the tree: none per pair; with weights 4 bytes per point.
+// they do not depend on threads, instruction sets or devices. Source: the dual-tree algorithm of Gray and Moore (NIPS
+// 2000), as a policy of the pair walk of the jz-tree paper, section IV-A. Pairs of nodes whose distances all lie in one
+// bin count as the product of their numbers of points; on a GPU one of the nodes is a leaf, of up to 32 points. Cost:
+// between O(N) nodes and one comparison per pair within the last edge, undecided edge and vector lane. Memory besides
+// the tree: none per pair; with weights 4 bytes per point.
 #pragma once
 
 #include <kith/communicator.hpp>
@@ -40,11 +41,11 @@ struct PairCountOptions {
     /// pi_edges or mu_edges.
     std::span<const double> second_edges = {};
     int line_of_sight = -1; ///< its axis; -1 is the last one
-    /// One weight per point, finite and 0 or more; none: points are counted only. Views of the caller's memory.
+    /// One weight per point, finite and 0 or more; none: points are counted only. Views of memory of the host.
     std::optional<std::span<const double>> weights = {};
     std::optional<std::span<const double>> other_weights = {}; ///< of the other set
     Engine engine = Engine::automatic;
-    Execution execution = {}; ///< on the CPU
+    Execution execution = {}; ///< on the CPU, also over ranks, or on a GPU of one process
 };
 
 struct PairCounts {
@@ -70,7 +71,7 @@ struct PairCounts {
 /// edges of mu above 1; a line of sight that is no axis; weights of another number than the points, negative or not
 /// finite; other_weights without another set; an invalid box; a box in addition to a tree), invalid_points (points that
 /// are not finite, extent over twice the period), too_large (more than 2^31 - 1 points), unsupported (dimension not
-/// built, another engine than the tree, a GPU), out_of_memory, canceled.
+/// built, another engine than the tree, a GPU over ranks), out_of_memory, canceled.
 [[nodiscard]] PairCounts pair_counts(const PointsOrTree& points, std::span<const double> edges,
                                      const PairCountOptions& options = {});
 

@@ -68,8 +68,10 @@ def pair_counts(points: AnyArray, other: AnyArray | None = None, *, edges: AnyAr
     ----------
     points, box, engine, threads, progress
         As for `kith.knn`. The engine is "auto" or "tree". Also a `kith.Tree`.
-    device, comm
-        Pairs are counted on the CPU by one process; anything else is refused.
+    device
+        As for `kith.knn`; on a GPU, too. Weights are arrays of the host.
+    comm
+        Pairs are counted by one process; several are refused.
     other : array, shape (m, d), optional
         A second set, which is wrapped into the box of the points.
     edges : array, shape (bins + 1,)
@@ -97,11 +99,11 @@ def pair_counts(points: AnyArray, other: AnyArray | None = None, *, edges: AnyAr
         the largest coordinate; for weights that are negative, not finite or not one per point; both kinds of second
         edges; and as `kith.knn`.
     NotImplementedError
-        For another engine, a GPU, several processes, and points of other dimensions.
+        For another engine, several processes, and points of other dimensions.
 
     Notes
     -----
-    Exact, the same bits for any number of threads. Pairs of tree nodes that lie in one bin are counted without visiting
+    Exact, the same bits for any number of threads and on a GPU. Pairs of tree nodes that lie in one bin are counted without visiting
     their points. Source: Gray & Moore 2000 (NIPS).
 
     Examples

@@ -243,6 +243,24 @@ def test_arrays_of_a_gpu_in_the_order_of_groups(name, library):
         same(found, right)
 
 
+@of_all_sets
+def test_pair_counts(name):
+    points, box, length = SETS[name]
+    points = points[:20_000]
+    other = queries_of(points)
+    weights, other_weights = (random_set(len(rows), 1, numpy.float64)[:, 0] for rows in (points, other))
+    edges = [0, length / 2, length, 2 * length]
+    for options in ({}, {"weights": weights}, {"pi_edges": edges, "line_of_sight": 0}, {"mu_edges": [0, 0.5, 1]},
+                    {"other": other, "weights": weights, "other_weights": other_weights}):
+        found = kith.pair_counts(points, edges=edges, box=box, device=GPU, **options)
+        expected = kith.pair_counts(points, edges=edges, box=box, **options)
+        same(found.counts, expected.counts, options.keys())
+        if "weights" in options:
+            same(found.weighted, expected.weighted, options.keys())
+    tree = kith.Tree(points, box, device=GPU)
+    same(kith.pair_counts(tree, edges=edges).counts, kith.pair_counts(points, edges=edges, box=box).counts)
+
+
 @pytest.mark.parametrize("call", [
     lambda points: kith.knn(points, 3, device=GPU), lambda points: kith.fof(points, 0.1, device=GPU),
     lambda points: kith.radius_count(points, 0.1, device=GPU), lambda points: kith.dbscan(points, 0.1, device=GPU),

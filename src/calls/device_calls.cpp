@@ -233,6 +233,17 @@ SpanningTree span(const PointsOrTree& points, const SpanningTreeOptions& options
     return result;
 }
 
+void count_pairs(const PointsOrTree& points, const PointsView* other, std::span<const double> edges,
+                 const PairCountOptions& options, PairCounts& result) {
+    Context host(cpu(options.execution.threads));
+    result.stages = run(points, options.execution, [&]<Coordinate T, int D>(DeviceContext& context) {
+        with_index<T, D>(context, points, Engine::tree, options.box,
+                         [&](const DeviceTreeHandle& tree, const TreeShape& shape) {
+                             count_pairs_on_device<T, D>(context, tree, shape, host, {other, edges, options}, result);
+                         });
+    });
+}
+
 void order(std::span<std::int32_t> indices, std::span<std::uint8_t> split_axes, const PointsView& points,
            kdtree::Split split, const Execution& execution, KdTreeSummary& result) {
     result.stages = run(points, execution, [&]<Coordinate T, int D>(DeviceContext& context) {
@@ -266,6 +277,7 @@ const DeviceCalls& on_gpu() {
                                        .link_part_of_doubles = part_linker<double>,
                                        .dbscan = cluster,
                                        .spanning_tree = span,
+                                       .pair_counts = count_pairs,
                                        .kdtree_order = order,
                                        .catalog = catalog_on_device,
                                        .device_catalog = device_catalog,

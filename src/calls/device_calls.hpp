@@ -8,6 +8,7 @@
 #include "halos/device_entry.hpp"
 #include "mst/device_entry.hpp"
 #include "neighbors/device_entry.hpp"
+#include "pairs/device_entry.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -42,6 +43,9 @@ struct DeviceCalls {
                    DbscanSummary& result);
     /// By that engine.
     SpanningTree (*spanning_tree)(const PointsOrTree& points, const SpanningTreeOptions& options, Engine engine);
+    /// Pair counts, by the tree, into a result that names it.
+    void (*pair_counts)(const PointsOrTree& points, const PointsView* other, std::span<const double> edges,
+                        const PairCountOptions& options, PairCounts& result);
     void (*kdtree_order)(std::span<std::int32_t> indices, std::span<std::uint8_t> split_axes, const PointsView& points,
                          kdtree::Split split, const Execution& execution, KdTreeSummary& result);
     Catalog (*catalog)(const halos::LabeledGroups& groups, const Particles& particles, const Box& box,

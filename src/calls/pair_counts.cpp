@@ -3,10 +3,12 @@
 
 #include "calls/calls.hpp"
 #include "calls/choose.hpp"
+#include "calls/device_calls.hpp"
 #include "calls/rank_calls.hpp"
 #include "calls/sources.hpp"
 #include "pairs/count_pairs.hpp"
 #include "pairs/edges.hpp"
+#include "pairs/pair_sums.hpp"
 #include "pairs/pair_weights.hpp"
 #include "points/frame.hpp"
 #include "support/allocation_errors.hpp"
@@ -16,7 +18,6 @@
 #include <cstdint>
 #include <optional>
 #include <span>
-#include <vector>
 
 namespace kith {
 
@@ -36,11 +37,7 @@ void count(Context& context, const PairCall& call, PairCounts& result) {
     }
     const bool has_pairs = call.points.count() > 0 && (call.other == nullptr || call.other->count() > 0);
     if (has_pairs && (call.other != nullptr || frame.largest > 0)) {
-        const auto largest = [&] { return points.largest(context); };
-        require_resolved_edges(call.edges, "edges", frame, largest);
-        if (options.binning == PairBinning::rp_pi) {
-            require_resolved_edges(options.second_edges, "pi_edges", frame, largest);
-        }
+        require_resolved_edges(call.edges, options, frame, [&] { return points.largest(context); });
     }
     PairJob<T> job;
     job.within = call.other == nullptr;
@@ -48,8 +45,9 @@ void count(Context& context, const PairCall& call, PairCounts& result) {
     job.dimension = frame.dimension;
     job.periodic = frame.periodic;
     job.limits = pair_limits(call.edges, options, frame);
-    describe_bins(call.edges, options, job.limits, frame, result);
-    PairSums sums = no_pairs(job.limits, job.weighted);
+    describe(frame, call.edges, options, result);
+
+    PairSums sums(job.limits.slots(), job.weighted);
     int exponent = 0;
     if (has_pairs) {
         const PlaneTree<T>& tree = *points.planes(context, result.engine);
@@ -62,23 +60,25 @@ void count(Context& context, const PairCall& call, PairCounts& result) {
         PairWeights weights;
         PairWeights other_weights;
         context.stage("count", [&] {
-            if (options.weights) {
-                weights = PairWeights(context, *options.weights, view);
-                weights.enter(job.first);
-            }
-            if (options.other_weights) {
-                other_weights = PairWeights(context, *options.other_weights, other_view);
-                other_weights.enter(job.second);
-            }
+            const auto enter_weights = [&](const std::optional<std::span<const double>>& given, PairWeights& to,
+                                           WeightedTree<T>& tree_of_set) {
+                if (given) {
+                    const WeightUnit unit(*given);
+                    to = PairWeights(context, *given, unit, *tree_of_set.tree);
+                    to.enter(tree_of_set);
+                    exponent += job.within ? 2 * unit.exponent() : unit.exponent();
+                }
+            };
+            enter_weights(options.weights, weights, job.first);
+            enter_weights(options.other_weights, other_weights, job.second);
             if (job.within) {
                 job.second = job.first;
             }
             sums = count_pairs(context, job);
         });
-        exponent = weights.exponent() + (job.within ? weights : other_weights).exponent();
         result.vanished_weights = weights.vanished() + other_weights.vanished();
     }
-    store_bins(sums, exponent, result);
+    enter(sums, exponent, result);
 }
 
 PairCounts run(const PairCall& call) {
@@ -89,6 +89,10 @@ PairCounts run(const PairCall& call) {
     check(call, where);
     PairCounts result;
     result.engine = choose(Task::pair_counts, call.options.engine, size_of(call.points, nullptr, 0, where));
+    if (where == Where::gpu) {
+        on_gpu().pair_counts(call.points, call.other, call.edges, call.options, result);
+        return result;
+    }
     Context context(call.options.execution);
     with_allocation_errors("the counts of pairs", [&] {
         with_dtype(call.points.dtype(), [&]<Coordinate T>(T) { count<T>(context, call, result); });

@@ -55,14 +55,13 @@ void sum_of_all(Ranks& ranks, std::vector<Int128>& sums) {
     }
 }
 
-/// Collective. The unit of the weights of all ranks, or 0 without weights.
-int shared_unit(Ranks& ranks, Context& context, const std::optional<std::span<const double>>& weights) {
+/// Collective. The unit of the weights of all ranks; 1 without weights.
+WeightUnit shared_unit(Ranks& ranks, Context& context, const std::optional<std::span<const double>>& weights) {
     double largest = 0;
     if (weights) {
-        ranks.agreed([&] { context.run([&] { largest = largest_weight(*weights); }); });
+        ranks.agreed([&] { context.run([&] { largest = WeightUnit::largest_of(*weights); }); });
     }
-    return unit_of_weights(
-        std::bit_cast<double>(ranks.max(std::bit_cast<std::int64_t>(largest)))); // 0 or more: in order
+    return WeightUnit(std::bit_cast<double>(ranks.max(std::bit_cast<std::int64_t>(largest)))); // 0 or more: in order
 }
 
 /// A squared distance that no pair within the last edges exceeds, as distances and boxes round it.
@@ -82,12 +81,10 @@ struct RankSet {
     const SharedPoints<T>& points;
     const TreeView<T>& tree;
     const std::optional<std::span<const double>>& weights;
-    int exponent;
+    WeightUnit unit;
 
     /// What is sent with a point.
-    [[nodiscard]] std::int64_t whole(std::int32_t point) const {
-        return weights ? whole_weight((*weights)[point], exponent) : 0;
-    }
+    [[nodiscard]] std::int64_t whole(std::int32_t point) const { return weights ? unit.whole((*weights)[point]) : 0; }
 };
 
 /// Joins the stages of turns by name.
@@ -242,12 +239,12 @@ PairCounts pair_counts_over_ranks(Ranks& ranks, Context& context, const PairsOve
     job.periodic = frame.periodic;
     job.limits = pair_limits(call.edges, options, frame);
     PairCounts result;
-    describe_bins(call.edges, options, job.limits, frame, result);
-    PairSums sums = no_pairs(job.limits, job.weighted);
+    describe(frame, call.edges, options, result);
+    PairSums sums(job.limits.slots(), job.weighted);
     int exponent = 0;
     if (has_pairs) {
-        const int unit = shared_unit(ranks, context, options.weights);
-        const int other_unit = others ? shared_unit(ranks, context, options.other_weights) : unit;
+        const WeightUnit unit = shared_unit(ranks, context, options.weights);
+        const WeightUnit other_unit = others ? shared_unit(ranks, context, options.other_weights) : unit;
         PlaneTree<T> tree;
         PlaneTree<T> other_tree;
         PairWeights weights;
@@ -285,12 +282,12 @@ PairCounts pair_counts_over_ranks(Ranks& ranks, Context& context, const PairsOve
         const RankSet<T> first{shared, view, options.weights, unit};
         const RankSet<T> second{shared_others, other_view, options.other_weights, other_unit};
         PairTurns<T>(ranks, context, first, others ? second : first, job).count(sums);
-        exponent = unit + other_unit;
+        exponent = unit.exponent() + other_unit.exponent();
         result.vanished_weights = ranks.sum(weights.vanished() + other_weights.vanished());
     }
     ranks.sum(sums.counts);
     sum_of_all(ranks, sums.weights);
-    store_bins(sums, exponent, result);
+    enter(sums, exponent, result);
     result.stages = by_name(context.take_stages());
     return result;
 }

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "pairs/pair_job.hpp"
+#include "pairs/pair_sums.hpp"
 #include "support/context.hpp"
 #include "support/per_thread.hpp"
 #include "walk/tasks.hpp"
@@ -12,7 +13,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <utility>
-#include <vector>
 
 namespace kith::detail {
 
@@ -35,7 +35,7 @@ PairSums count_pairs(Context& context, PairJob<T> job) {
     context.expect(tree.points.count);
     for_each_task(context, tree.planes[plane],
                   [&](std::int64_t node) { count_pairs_of_node(job, plane, node, scratch.local()); });
-    PairSums sums = no_pairs(job.limits, job.weighted);
+    PairSums sums(job.limits.slots(), job.weighted);
     for (const PairScratch<T>& counted : scratch.values()) {
         for (std::size_t slot = 0; slot < slots; ++slot) {
             sums.counts[slot] += counted.counts[slot];

@@ -79,6 +79,16 @@ void require_resolved_edges(std::span<const double> edges, const char* what, con
     }
 }
 
+/// The same of all edges that are lengths.
+template <Coordinate T, class Largest>
+void require_resolved_edges(std::span<const double> edges, const PairCountOptions& options, const Frame<T>& frame,
+                            const Largest& largest) {
+    require_resolved_edges(edges, "edges", frame, largest);
+    if (options.binning == PairBinning::rp_pi) {
+        require_resolved_edges(options.second_edges, "pi_edges", frame, largest);
+    }
+}
+
 /// Checked edges as limits in working units.
 template <Coordinate T>
 PairLimits<T> pair_limits(std::span<const double> edges, const PairCountOptions& options, const Frame<T>& frame) {
@@ -130,27 +140,6 @@ std::vector<Sum> bins_of(const std::vector<Sum>& slots, std::span<const double> 
         }
     }
     return bins;
-}
-
-/// What a result says of its bins.
-template <Coordinate T>
-void describe_bins(std::span<const double> edges, const PairCountOptions& options, const PairLimits<T>& limits,
-                   const Frame<T>& frame, PairCounts& result) {
-    result.edges = rounded_edges<T>(edges);
-    result.second_edges = rounded_edges<T>(options.second_edges);
-    result.line_of_sight = options.binning == PairBinning::separation ? -1 : limits.axes[frame.dimension - 1];
-    result.box = resolved_box(frame);
-    result.wrapped_points = frame.outside;
-}
-
-/// Sums by slot as those of the bins of a described result. Weights are in the unit 2^exponent.
-inline void store_bins(const PairSums& sums, int exponent, PairCounts& result) {
-    result.counts = bins_of(sums.counts, result.edges, result.second_edges);
-    if (!sums.weights.empty()) {
-        for (const Int128 sum : bins_of(sums.weights, result.edges, result.second_edges)) {
-            result.weighted.push_back(std::ldexp(static_cast<double>(sum), exponent));
-        }
-    }
 }
 
 } // namespace kith::detail

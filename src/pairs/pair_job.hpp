@@ -33,26 +33,6 @@ struct PairLimits {
     [[nodiscard]] std::int64_t slots() const { return first_count * std::max<std::int64_t>(1, second_count); }
 };
 
-/// Pairs by slot.
-struct PairSums {
-    std::vector<std::int64_t> counts;
-    std::vector<Int128> weights; ///< empty without weights
-
-    void add(const PairSums& other) {
-        const auto add_each = [](auto& to, const auto& from) {
-            std::transform(from.begin(), from.end(), to.begin(), to.begin(), [](auto a, auto b) { return a + b; });
-        };
-        add_each(counts, other.counts);
-        add_each(weights, other.weights);
-    }
-};
-
-template <Coordinate T>
-PairSums no_pairs(const PairLimits<T>& limits, bool weighted) {
-    const auto slots = static_cast<std::size_t>(limits.slots());
-    return {std::vector<std::int64_t>(slots), std::vector<Int128>(weighted ? slots : 0)};
-}
-
 /// A tree and the weights of its points, whole numbers: none, or by position, with their sums by plane and node.
 template <Coordinate T>
 struct WeightedTree {

@@ -11,6 +11,7 @@
 // what exceeds the number of points is left.
 
 #include "pairs/pair_job.hpp"
+#include "pairs/undecided.hpp"
 #include "pairs/within-inl.hpp"
 #include "walk/pair_walk-inl.hpp"
 
@@ -166,17 +167,17 @@ public:
     template <bool Periodic>
     void finish_leaf(std::int32_t leaf, const PairBounds& bounds) const {
         const Leaf all = leaf_of(job_.first, leaf);
-        const Undecided undecided = undecided_of(bounds);
+        const UndecidedLimits undecided = undecided_of(bounds);
         count_block<Periodic>(rows_of(all), all, undecided);
         const std::int64_t points = all.end - all.begin;
-        undecided.set_total(scratch_.below, points * points);
+        set_total(undecided, scratch_.below, points * points);
         for (std::int64_t& below : scratch_.below) {
             below = (below - points) / 2;
         }
         if (job_.weighted) {
             const Int128 squares = sum_of_squares(all.begin, all.end);
             const Int128 sum = job_.first.sum(0, leaf);
-            undecided.set_total(scratch_.weight_below, sum * sum);
+            set_total(undecided, scratch_.weight_below, sum * sum);
             for (Int128& below : scratch_.weight_below) {
                 below = (below - squares) / 2;
             }
@@ -193,13 +194,13 @@ public:
         if (column_count * padded(row_count) < row_count * padded(column_count)) { // fewer vectors
             std::swap(rows, columns);
         }
-        const Undecided undecided = undecided_of(bounds);
+        const UndecidedLimits undecided = undecided_of(bounds);
         count_block<Periodic>(undecided.first_end == limits_.first_count ? near_rows<Periodic>(rows, columns)
                                                                          : rows_of(rows),
                               columns, undecided);
-        undecided.set_total(scratch_.below, row_count * column_count);
+        set_total(undecided, scratch_.below, row_count * column_count);
         if (job_.weighted) {
-            undecided.set_total(scratch_.weight_below, Int128{job_.first.sum(0, leaf)} * job_.second.sum(0, other));
+            set_total(undecided, scratch_.weight_below, Int128{job_.first.sum(0, leaf)} * job_.second.sum(0, other));
         }
         add_to_slots(undecided);
     }
@@ -220,25 +221,13 @@ private:
         std::int64_t count;
     };
 
-    /// The limits of both axes between the bounds of a pair: [begin, end). Behind them come all pairs, as if they were
-    /// within one more limit, unless that is behind the last one.
-    struct Undecided {
-        std::int64_t first_begin;
-        std::int64_t first_end;
-        std::int64_t second_begin;
-        std::int64_t second_end;
-        std::int64_t rows;    ///< limits of the first axis to count for
-        std::int64_t columns; ///< and of the second
-        [[nodiscard]] bool is_all(std::int64_t row, std::int64_t column) const {
-            return row == first_end - first_begin && column == second_end - second_begin;
+    /// Enters the sum of all pairs where it is known.
+    template <class Sums>
+    static void set_total(const UndecidedLimits& undecided, Sums& below, typename Sums::value_type total) {
+        if (undecided.is_all(undecided.rows - 1, undecided.columns - 1)) {
+            below.back() = total;
         }
-        template <class Sums>
-        void set_total(Sums& below, typename Sums::value_type total) const {
-            if (is_all(rows - 1, columns - 1)) {
-                below.back() = total;
-            }
-        }
-    };
+    }
 
     [[nodiscard]] static std::int64_t padded(std::int64_t columns) {
         const auto lanes = static_cast<std::int64_t>(hn::Lanes(Tag()));
@@ -262,25 +251,23 @@ private:
         return part;
     }
 
-    [[nodiscard]] Undecided undecided_of(const PairBounds& bounds) const {
+    [[nodiscard]] UndecidedLimits undecided_of(const PairBounds& bounds) const {
         const bool is_cosine = limits_.binning == PairBinning::s_mu;
+        const T* first = limits_.first.data();
         const T* second = limits_.second.data();
-        Undecided range{};
-        range.first_begin = count_below(limits_.first.data(), limits_.first_count, T(1), bounds.first.least);
-        range.first_end = count_below(limits_.first.data(), limits_.first_count, T(1), bounds.first.greatest);
-        range.second_begin =
-            count_below(second, limits_.second_count, is_cosine ? bounds.first.greatest : T(1), bounds.second.least);
-        range.second_end =
-            count_below(second, limits_.second_count, is_cosine ? bounds.first.least : T(1), bounds.second.greatest);
-        range.rows = std::min(range.first_end + 1, limits_.first_count) - range.first_begin;
-        range.columns = std::min(range.second_end + 1, second_slots_) - range.second_begin;
-        return range;
+        return {
+            count_below(first, limits_.first_count, T(1), bounds.first.least),
+            count_below(first, limits_.first_count, T(1), bounds.first.greatest),
+            limits_.first_count,
+            count_below(second, limits_.second_count, is_cosine ? bounds.first.greatest : T(1), bounds.second.least),
+            count_below(second, limits_.second_count, is_cosine ? bounds.first.least : T(1), bounds.second.greatest),
+            limits_.second_count};
     }
 
     /// Of nodes that are taken whole; -1: beyond the last limits.
     [[nodiscard]] std::int64_t slot_of(const PairBounds& bounds) const {
-        const Undecided range = undecided_of(bounds);
-        return range.rows > 0 && range.columns > 0 ? range.first_begin * second_slots_ + range.second_begin : -1;
+        const UndecidedLimits range = undecided_of(bounds);
+        return range.is_near() ? range.slot(0, 0, second_slots_) : -1;
     }
 
     [[nodiscard]] static Leaf leaf_of(const WeightedTree<T>& tree, std::int32_t leaf) {
@@ -328,9 +315,10 @@ private:
 
     /// Counts the pairs of rows with the points of a leaf that are within each of the undecided limits.
     template <bool Periodic>
-    void count_block(const Rows& rows, const Leaf& leaf, const Undecided& undecided) const {
+    void count_block(const Rows& rows, const Leaf& leaf, const UndecidedLimits& undecided) const {
         constexpr std::int64_t squares_at_once = 4096; // they stay in the first cache
-        scratch_.below.assign(static_cast<std::size_t>(undecided.rows * undecided.columns), 0);
+        scratch_.below.assign(static_cast<std::size_t>(undecided.rows) * static_cast<std::size_t>(undecided.columns),
+                              0);
         if (job_.weighted) {
             scratch_.weight_below.assign(scratch_.below.size(), 0);
         }
@@ -358,7 +346,7 @@ private:
     }
 
     /// Adds what is within one limit of each axis.
-    void count_squares(const Rows& rows, const Leaf& leaf, std::int64_t width, const Undecided& undecided,
+    void count_squares(const Rows& rows, const Leaf& leaf, std::int64_t width, const UndecidedLimits& undecided,
                        std::int64_t row, std::int64_t column) const {
         const bool is_limited = undecided.second_begin + column < undecided.second_end;
         const std::int64_t first = undecided.first_begin + row;
@@ -433,14 +421,14 @@ private:
         return sum;
     }
 
-    void add_to_slots(const Undecided& undecided) const {
+    void add_to_slots(const UndecidedLimits& undecided) const {
         add_differences(undecided, scratch_.below.data(), scratch_.counts.data());
         if (job_.weighted) {
             add_differences(undecided, scratch_.weight_below.data(), scratch_.weights.data());
         }
     }
     template <class Sum>
-    void add_differences(const Undecided& undecided, const Sum* below, Sum* slots) const {
+    void add_differences(const UndecidedLimits& undecided, const Sum* below, Sum* slots) const {
         const std::int64_t columns = undecided.columns;
         for (std::int64_t row = 0; row < undecided.rows; ++row) {
             for (std::int64_t column = 0; column < columns; ++column) {
@@ -448,8 +436,7 @@ private:
                 const Sum before = row > 0 ? at[-columns] : 0;
                 const Sum left = column > 0 ? at[-1] : 0;
                 const Sum both = row > 0 && column > 0 ? at[-columns - 1] : 0;
-                slots[(undecided.first_begin + row) * second_slots_ + undecided.second_begin + column] +=
-                    *at - before - left + both;
+                slots[undecided.slot(row, column, second_slots_)] += *at - before - left + both;
             }
         }
     }

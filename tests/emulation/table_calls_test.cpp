@@ -134,6 +134,12 @@ protected:
             (void)detail::on_gpu().radius(points, nullptr, {radii, 0, options, &counts}, engine);
             return counts == radius_count(view_, 0.05, {.execution = cpu(1)}).counts;
         }
+        case Task::pair_counts: {
+            const std::vector<double> edges{0, 0.05, 0.2};
+            PairCounts found;
+            detail::on_gpu().pair_counts(points, nullptr, edges, {.execution = execution_}, found);
+            return found.counts == pair_counts(view_, edges, {.execution = cpu(1)}).counts;
+        }
         case Task::neighbor_sums:
         case Task::radius_sums:
             return false; // no device has them
@@ -164,8 +170,6 @@ protected:
                 detail::on_gpu().spanning_tree(points, {.execution = execution_, .phase_space = at}, engine).edges(),
                 spanning_tree(view_, {.execution = cpu(1), .phase_space = at}).edges());
         }
-        case Task::pair_counts: // on no GPU
-            return false;
         case Task::index: {
             bool is_equal = answers_granted_calls(index_on_device(view_, {.engine = engine}));
             if (engine == Engine::clover) {
@@ -187,7 +191,7 @@ protected:
     [[nodiscard]] bool answers_granted_calls(const Tree& index) const {
         int answered = 0;
         for (const Task task : {Task::neighbors, Task::neighbor_visits, Task::radius, Task::groups, Task::clusters,
-                                Task::spanning_tree}) {
+                                Task::spanning_tree, Task::pair_counts}) {
             if (detail::answers(index.engine(), task, Where::gpu)) {
                 if (!is_answered(task, index.engine(), index)) {
                     return false;

@@ -1,4 +1,7 @@
-// Pair counts compared with the oracle's, and what they are drawn from.
+// One suite of pair counts for the CPU and every device, held against the oracle, and what it draws.
+//
+// A program of tests supplies its backends; the suite (conformance_test.cpp) is compiled into each of them: test_pairs
+// has the CPU's, test_emulation_device those of the emulated GPU, test_cuda those of a real one.
 #pragma once
 
 #include "oracle/pair_counts.hpp"
@@ -11,10 +14,38 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace kith::test {
+
+/// What a backend is asked for; it must not outlive what it refers to.
+struct PairRequest {
+    PointsView points; ///< in memory of the host, row-major, as the others
+    std::optional<PointsView> others;
+    Box box;
+    const oracle::PairBins& bins;
+    const oracle::Weights& weights;
+};
+
+/// One way to count: on a device, pairs of points or of a kept tree. What does not change the answer (threads, the shape
+/// of a tree, the side on which points are) it draws.
+struct PairBackend {
+    std::string name;
+    std::function<PairCounts(const PairRequest&, Random&)> count;
+};
+
+/// Those of this program.
+std::vector<PairBackend> pair_backends();
+
+/// How much of the suite this program has time for.
+struct PairEffort {
+    std::int64_t one_in = 1; ///< of all sets, boxes and binnings, drawn
+    std::int64_t points = 400;
+};
+PairEffort pair_effort();
 
 /// A subset of at most `most` points: every n-th one, so that all kinds of points are among them.
 template <class T>
@@ -64,6 +95,15 @@ inline PairCountOptions options_for(const oracle::PairBins& bins, const oracle::
         options.other_weights = *weights.second;
     }
     return options;
+}
+inline PairCountOptions options_for(const PairRequest& request) {
+    return options_for(request.bins, request.weights, request.box);
+}
+
+inline PairCounts counts_of(const PointsOrTree& points, const std::optional<PointsView>& others,
+                            const PairRequest& request, const PairCountOptions& options) {
+    return others ? pair_counts(points, *others, request.bins.edges, options)
+                  : pair_counts(points, request.bins.edges, options);
 }
 
 inline testing::AssertionResult same_pairs(const PairCounts& found, const oracle::PairTable& expected) {

@@ -1,9 +1,7 @@
-// Pair counts against the oracle: every type, built dimension, point set and box; bins of each kind, with edges that
-// distances hit, in trees of all shapes; with and without weights, of one set and of two.
+// Pair counts of every backend against the oracle: every type, built dimension, point set and box; bins of each kind,
+// with edges that distances hit; with and without weights, of one set and of two.
 #include "pairs/conformance.hpp"
 #include "support/linking_lengths.hpp"
-
-#include <kith/tree.hpp>
 
 #include <gtest/gtest.h>
 
@@ -16,17 +14,27 @@
 namespace kith::test {
 namespace {
 
-class PairConformance : public testing::TestWithParam<Case> {};
+class PairConformance : public testing::TestWithParam<Case> {
+protected:
+    void SetUp() override {
+        if (pair_backends().empty()) {
+            GTEST_SKIP() << "there is no device to count on";
+        }
+    }
+};
 
 TEST_P(PairConformance, CountsEqualTheOracle) {
     with_type(GetParam().dtype, [&]<class T>(T) {
-        const PointSet<T> set = thinned(point_set<T>(GetParam().set, GetParam().dimension), 400);
+        const PointSet<T> set = thinned(point_set<T>(GetParam().set, GetParam().dimension), pair_effort().points);
         Random draw(
             std::accumulate(GetParam().set.begin(), GetParam().set.end(), static_cast<std::uint64_t>(set.dimension)));
         for (const NamedBox& named : set.boxes) {
             const oracle::WorkingCopy<T> copy = oracle::working_copy<T>(set.coordinates, set.dimension, named.box);
             const std::vector<double> lengths = interesting_lengths(set, named.box);
             for (const PairBinning binning : {PairBinning::separation, PairBinning::rp_pi, PairBinning::s_mu}) {
+                if (draw.integer(pair_effort().one_in) != 0) {
+                    continue;
+                }
                 oracle::PairBins bins{binning, edges_among(lengths, draw)};
                 if (binning != PairBinning::separation) {
                     bins.second_edges = binning == PairBinning::rp_pi
@@ -48,16 +56,13 @@ TEST_P(PairConformance, CountsEqualTheOracle) {
                 }
                 const std::vector<T> others =
                     is_separate ? queries_for(set, named.box, 60 + draw.integer(100)) : std::vector<T>{};
-                const PointsView others_view(others, set.dimension);
                 oracle::Weights weights;
                 if (draw.integer(2) == 0) {
                     weights.first = some_weights(set.count(), draw);
                 }
                 if (is_separate && draw.integer(2) == 0) {
-                    weights.second = some_weights(others_view.count(), draw);
+                    weights.second = some_weights(std::ssize(others) / set.dimension, draw);
                 }
-                PairCountOptions options = options_for(bins, weights, named.box);
-                options.execution = cpu(1 + static_cast<int>(draw.integer(2)));
                 const oracle::PairTable expected =
                     is_separate ? oracle::pair_counts(copy, oracle::normalized_queries<T>(copy, others), bins, weights)
                                 : oracle::pair_counts(copy, bins, weights);
@@ -68,17 +73,13 @@ TEST_P(PairConformance, CountsEqualTheOracle) {
                            " and " + testing::PrintToString(bins.second_edges) + ", axis " +
                            std::to_string(bins.line_of_sight);
                 };
-                const auto count = [&](const PointsOrTree& points) {
-                    return is_separate ? pair_counts(points, others_view, bins.edges, options)
-                                       : pair_counts(points, bins.edges, options);
-                };
-                EXPECT_TRUE(same_pairs(count(set.view()), expected)) << what();
-                const TreeShape shape{.leaf_size = 1 + static_cast<int>(draw.integer(60)),
-                                      .coarsening = 2 + static_cast<int>(draw.integer(7)),
-                                      .top_size = 1 + static_cast<int>(draw.integer(9))};
-                const Tree tree(set.view(), {.box = named.box, .shape = shape});
-                options.box = {};
-                EXPECT_TRUE(same_pairs(count(tree), expected)) << what() << ", leaves of " << shape.leaf_size;
+                PairRequest request{set.view(), {}, named.box, bins, weights};
+                if (is_separate) {
+                    request.others = PointsView(others, set.dimension);
+                }
+                for (const PairBackend& backend : pair_backends()) {
+                    EXPECT_TRUE(same_pairs(backend.count(request, draw), expected)) << backend.name << ", " << what();
+                }
             }
         }
     });

@@ -75,8 +75,6 @@ TEST_F(PairRefusals, OfAnotherSet) {
 TEST_F(PairRefusals, OfWhereTheyRun) {
     EXPECT_TRUE(
         refuses({"brute", "use one of: auto, tree"}, {0, 1}, {.engine = Engine::brute_force}, ErrorKind::unsupported));
-    EXPECT_TRUE(
-        refuses({"pair counts are found on the CPU only"}, {0, 1}, {.execution = on_no_gpu}, ErrorKind::unsupported));
 }
 
 } // namespace
