@@ -4,8 +4,8 @@
 // possibly none; all other arguments except Execution must be the same on all ranks. These calls run over ranks: knn(),
 // knn_into(), knn_visit(), radius_search(), radius_count(), sum_neighbors(), pair_counts(), fof(), dbscan(),
 // spanning_tree(), fof_ladder(), hierarchy(), edges_in_order(), catalog(), halos(), z_order() and gather(), with the
-// engine tree or automatic, on points, not on a Tree, which belongs to one process; on the CPU, fof() also on a GPU of
-// each rank, with points in host memory. All others refuse it on every rank.
+// engine tree or automatic, on points, not on a Tree, which belongs to one process; on the CPU; knn(), knn_into() and
+// fof() also on a GPU of each rank, with points in host memory. All others refuse it on every rank.
 //
 // Points stay on their rank; each rank gets the answers for its own points or queries, in their order. The global index
 // of a point is the number of points on lower ranks plus its row. The answers are bit-identical to those of one process
@@ -77,7 +77,7 @@ struct RankOptions {
     double imbalance = 0.01;
 };
 
-/// Runs a call over the ranks of a communicator, on each with `local`, which may be on a GPU for fof() only:
+/// Runs a call over the ranks of a communicator, on each with `local`, which may be on a GPU for some calls:
 /// `kith::knn(points, 16, {.execution = kith::over(ranks)})`. Refers to the communicator, and to the ids and weights, for
 /// as long as it is used; for one call at a time, since calls over ranks are collective.
 [[nodiscard]] Execution over(Communicator& communicator, Execution local = cpu(), RankOptions rank_options = {});

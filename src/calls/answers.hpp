@@ -75,7 +75,7 @@ struct EngineRow {
 };
 
 inline constexpr EngineRow engine_table[] = {
-    {Task::neighbors, Engine::tree, {true, true, true, true, false}},
+    {Task::neighbors, Engine::tree, {true, true, true, true, true}},
     {Task::neighbors, Engine::brute_force, {true, true, true, false, false}},
     {Task::neighbors, Engine::kdtree, {true, true, false, false, false}},
     {Task::neighbors, Engine::clover, {true, true, false, false, false}},

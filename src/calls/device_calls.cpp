@@ -189,14 +189,28 @@ void label(const PointsOrTree& points, LinkingLength length, const FofOptions& o
     });
 }
 
+/// Calls use.operator()<D>() for the dimension of points whose type is known.
+template <Coordinate T, class Use>
+void with_dimension_of(const NormalizedPoints<T>& points, const Use& use) {
+    with_instance(dtype_of<T>, points.view.dimension(), [&]<Coordinate U, int D>() {
+        if constexpr (std::is_same_v<T, U>) {
+            use.template operator()<D>();
+        }
+    });
+}
+
+template <Coordinate T>
+std::unique_ptr<PartSearcher<T>> part_searcher(const Execution& execution, const NormalizedPoints<T>& points,
+                                               const NormalizedPoints<T>* queries) {
+    std::unique_ptr<PartSearcher<T>> searcher;
+    with_dimension_of(points, [&]<int D>() { searcher = part_searcher_on_device<T, D>(execution, points, queries); });
+    return searcher;
+}
+
 template <Coordinate T>
 std::unique_ptr<PartLinker<T>> part_linker(const Execution& execution, const NormalizedPoints<T>& points) {
     std::unique_ptr<PartLinker<T>> linker;
-    with_instance(dtype_of<T>, points.view.dimension(), [&]<Coordinate U, int D>() {
-        if constexpr (std::is_same_v<T, U>) {
-            linker = part_linker_on_device<T, D>(execution, points);
-        }
-    });
+    with_dimension_of(points, [&]<int D>() { linker = part_linker_on_device<T, D>(execution, points); });
     return linker;
 }
 
@@ -272,6 +286,8 @@ const DeviceCalls& on_gpu() {
                                        .build_tree = build_tree,
                                        .knn = search,
                                        .radius = search_radius,
+                                       .search_part_of_floats = part_searcher<float>,
+                                       .search_part_of_doubles = part_searcher<double>,
                                        .fof = label,
                                        .link_part_of_floats = part_linker<float>,
                                        .link_part_of_doubles = part_linker<double>,

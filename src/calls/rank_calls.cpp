@@ -68,6 +68,21 @@ MakePartLinker<T> part_linkers(const Execution& execution) {
     };
 }
 
+/// How a rank's GPU searches points, likewise.
+template <Coordinate T>
+MakePartSearcher<T> part_searchers(const Execution& execution) {
+    if (!is_on_gpu(execution)) {
+        return {};
+    }
+    return [&execution](const NormalizedPoints<T>& points, const NormalizedPoints<T>* queries) {
+        if constexpr (std::is_same_v<T, float>) {
+            return on_gpu().search_part_of_floats(execution, points, queries);
+        } else {
+            return on_gpu().search_part_of_doubles(execution, points, queries);
+        }
+    };
+}
+
 // What must be the same on all ranks.
 
 std::vector<Argument> arguments_of(const KnnCall& call, const RankOptions& of_ranks) {
@@ -220,8 +235,8 @@ void search_together(Ranks& ranks, Context& context, const KnnCall& call, const 
                      const RankOptions& of_ranks, const NeighborRows& rows, SearchSummary& summary) {
     std::vector<float>& work = summary.distribution.emplace().work;
     with_dtype(call.points.dtype(), [&]<Coordinate T>(T) {
-        knn_over_ranks<T>(ranks, context, {call.points.points(), call.queries, call.k, options, of_ranks}, rows,
-                          summary, work);
+        knn_over_ranks<T>(ranks, context, {call.points.points(), call.queries, call.k, options, of_ranks},
+                          part_searchers<T>(options.execution), rows, summary, work);
     });
 }
 

@@ -19,11 +19,12 @@
 #include "neighbors/knn.hpp"
 #include "neighbors/sinks.hpp"
 #include "neighbors/unresolved.hpp"
-#include "tree/subtree.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <limits>
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
@@ -72,6 +73,26 @@ private:
     const WorkingRows<T>& rows_;
 };
 
+/// Has all threads take parts of blocks that are large, such as those of a GPU.
+template <Coordinate T>
+class ParallelSink final : public RowSink<T> {
+public:
+    ParallelSink(Context& context, RowSink<T>& rows) : context_(context), rows_(rows) {}
+
+    void take(const RowBlock<T>& block) override {
+        context_.run([&] {
+            parallel_for(0, block.rows, 1 + 16384 / block.k, [&](std::int64_t begin, std::int64_t end) {
+                rows_.take({block.first + begin, end - begin, block.queries + begin, block.k,
+                            block.indices + begin * block.k, block.distances + begin * block.k});
+            });
+        });
+    }
+
+private:
+    Context& context_;
+    RowSink<T>& rows_;
+};
+
 /// Merges rows of ghost points into those of own points.
 template <Coordinate T>
 class MergedRows final : public RowSink<T> {
@@ -116,10 +137,10 @@ public:
     /// as passed (GivenIds). `query_indices` are the global indices of separate queries, unless those are by rank and
     /// row.
     DistributedSearch(Ranks& ranks, Context& context, const SharedPoints<T>& shared, const PointsView* queries,
-                      std::int64_t k, const KnnOptions& options, std::span<const std::int64_t> order,
-                      std::span<const std::int64_t> query_indices = {})
-        : ranks_(ranks), context_(context), shared_(shared), order_(order), query_indices_(query_indices),
-          options_(options), request_(working_request(frame(), k, options)),
+                      std::int64_t k, const KnnOptions& options, const MakePartSearcher<T>& on_gpu,
+                      std::span<const std::int64_t> order, std::span<const std::int64_t> query_indices = {})
+        : ranks_(ranks), context_(context), shared_(shared), on_gpu_(on_gpu), order_(order),
+          query_indices_(query_indices), options_(options), request_(working_request(frame(), k, options)),
           queries_(share_queries(ranks, context, queries, frame())) {}
 
     void run(const NeighborRows& memory, SearchSummary& summary) {
@@ -128,35 +149,44 @@ public:
         const WorkingRows<T> rows(memory, request_.k, queries_ ? std::span<const std::int64_t>() : order_);
         ranks_.agreed([&] { search_own(rows); });
         const GhostPoints<T> ghosts = fetch(rows);
-        ranks_.agreed([&] { search_ghosts(rows, ghosts); });
+        ranks_.agreed([&] {
+            search_ghosts(rows, ghosts);
+            summary.stages = searcher_->take_stages();
+        });
+        ranks_.count_from_device(searcher_->bytes_to_host());
+        searcher_.reset(); // frees memory of a GPU
         const bool counts = ranks_.any(frame().has_tiny || (queries_ && queries_->has_tiny));
         if (counts) {
             summary.unresolved = unresolved(rows, ghosts);
         }
         ranks_.agreed([&] { finish(rows); });
+        const StageReports of_host = context_.take_stages();
+        summary.stages.insert(summary.stages.end(), of_host.begin(), of_host.end());
     }
 
 private:
     [[nodiscard]] const Frame<T>& frame() const { return shared_.points.frame; }
 
     void search_own(const WorkingRows<T>& rows) {
-        trees_ = RankTrees<T>(context_, shared_.points, queries_);
-        context_.stage("search", [&] {
-            if (shared_.points.view.count() == 0 || rows.rows == 0) {
+        searcher_ = make_searcher(context_, shared_.points, queries_, on_gpu_);
+        if (shared_.points.view.count() == 0 || rows.rows == 0) {
+            context_.run([&] {
                 rows.for_each_row([&](std::int64_t, std::int64_t* indices, T* distances) {
                     std::fill_n(indices, rows.k, -1);
                     std::fill_n(distances, rows.k, std::numeric_limits<T>::infinity());
                 });
-                return;
-            }
-            const auto size = static_cast<std::size_t>(rows.rows * rows.k);
-            if (rows.order.empty()) {
-                StoredRows<T> sink(NeighborRows(std::span(rows.indices, size), std::span(rows.distances, size)));
-                search_tree(context_, trees_.receivers(), trees_.sources, request_, sink);
-            } else {
-                ScatterSink<T> sink(rows);
-                search_tree(context_, trees_.receivers(), trees_.sources, request_, sink);
-            }
+            });
+            return;
+        }
+        const auto size = static_cast<std::size_t>(rows.rows * rows.k);
+        if (rows.order.empty()) {
+            StoredRows<T> sink(NeighborRows(std::span(rows.indices, size), std::span(rows.distances, size)));
+            search_own(sink);
+        } else {
+            ScatterSink<T> sink(rows);
+            search_own(sink);
+        }
+        context_.run([&] {
             rows.for_each_row([&](std::int64_t, std::int64_t* indices, T*) {
                 for (std::int64_t i = 0; i < rows.k && indices[i] >= 0; ++i) {
                     indices[i] = shared_.numbers[indices[i]];
@@ -165,12 +195,17 @@ private:
         });
     }
 
+    void search_own(RowSink<T>& sink) {
+        ParallelSink<T> of_gpu(context_, sink);
+        searcher_->search("search", request_, on_gpu_ ? static_cast<RowSink<T>&>(of_gpu) : sink);
+    }
+
     GhostPoints<T> fetch(const WorkingRows<T>& rows) {
         if (ranks_.size() == 1) {
             return {};
         }
-        const TreeView<T> sources = trees_.sources.view();
-        const TreeView<T> receivers = trees_.receivers().view();
+        const TreeView<T> sources = searcher_->sources();
+        const TreeView<T> receivers = searcher_->receivers();
         const auto bound_of = [&](std::int32_t query) {
             const std::int64_t last = rows.of_query(query) * rows.k + rows.k - 1;
             return rows.indices[last] < 0 ? GlobalCandidate<T>{request_.limit.distance}
@@ -181,7 +216,7 @@ private:
                            [&](std::int64_t leaf) { return largest_bound(receivers, leaf, bound_of); });
         return fetch_numbered_ghosts(ranks_, context_, shared_, sources, requests.to, request_.k, [&] {
             if (receivers.top >= 0) {
-                context_.run([&] { requesting_ = subtree(context_, trees_.receivers(), requests.is_requesting); });
+                searcher_->select(requests.is_requesting);
             }
         });
     }
@@ -192,11 +227,11 @@ private:
         }
         NormalizedPoints<T> others;
         context_.run([&] { others = normalized(frame(), PointsView(ghosts.rows, frame().dimension)); });
-        const PlaneTree<T> tree = build_plane_tree<T>(context_, others, {});
         KnnRequest<T> request = request_;
         request.exclude_self = false; // the points of others are not one's own
         MergedRows<T> sink(rows, ghosts);
-        context_.stage("search pieces", [&] { search_tree(context_, requesting_, tree, request, sink); });
+        ParallelSink<T> of_gpu(context_, sink);
+        searcher_->search_others(others, request, on_gpu_ ? static_cast<RowSink<T>&>(of_gpu) : sink);
     }
 
     /// Of all ranks' rows.
@@ -243,19 +278,19 @@ private:
     Ranks& ranks_;
     Context& context_;
     const SharedPoints<T>& shared_;
+    const MakePartSearcher<T>& on_gpu_;
     std::span<const std::int64_t> order_;
     std::span<const std::int64_t> query_indices_;
     const KnnOptions& options_;
     KnnRequest<T> request_;
     std::optional<NormalizedPoints<T>> queries_;
-    RankTrees<T> trees_;
-    PlaneTree<T> requesting_; ///< of the receivers in requesting leaves
+    std::unique_ptr<PartSearcher<T>> searcher_;
 };
 
 template <Coordinate T>
 void search_rebalanced(Ranks& ranks, Context& context, const KnnOverRanks& call, const SharedPoints<T>& shared,
-                       std::span<const std::int64_t> ids, const NeighborRows& rows, SearchSummary& summary,
-                       std::vector<float>& work) {
+                       std::span<const std::int64_t> ids, const MakePartSearcher<T>& on_gpu, const NeighborRows& rows,
+                       SearchSummary& summary, std::vector<float>& work) {
     // Queries are looked at before anything moves, so that an error names the rank and the row that they came from.
     (void)share_queries(ranks, context, call.queries, shared.points.frame);
     RebalancedSearch<T> moved(ranks, context, shared, ids, call.queries, call.of_ranks);
@@ -264,10 +299,9 @@ void search_rebalanced(Ranks& ranks, Context& context, const KnnOverRanks& call,
     const MovedPoints<T>& receivers = moved.receivers();
     std::optional<KnnResult> found;
     ranks.agreed([&] { found.emplace(receivers.view().count(), call.k, IndexType::int64, dtype_of<T>); });
-    DistributedSearch<T>(ranks, context, here.points, moved.queries(), call.k, call.options, here.ids->order(),
+    DistributedSearch<T>(ranks, context, here.points, moved.queries(), call.k, call.options, on_gpu, here.ids->order(),
                          receivers.global_indices())
         .run(found->rows_view(), summary);
-    summary.stages = context.take_stages();
     work = here.moved.work(seconds_of(summary.stages));
     const auto size = static_cast<std::size_t>(rows.index_count());
     receivers.bring_back(found->indices64(), call.k, std::span(static_cast<std::int64_t*>(rows.indices()), size));
@@ -277,22 +311,22 @@ void search_rebalanced(Ranks& ranks, Context& context, const KnnOverRanks& call,
 } // namespace
 
 template <Coordinate T>
-void knn_over_ranks(Ranks& ranks, Context& context, const KnnOverRanks& call, const NeighborRows& rows,
-                    SearchSummary& summary, std::vector<float>& work) {
+void knn_over_ranks(Ranks& ranks, Context& context, const KnnOverRanks& call, const MakePartSearcher<T>& on_gpu,
+                    const NeighborRows& rows, SearchSummary& summary, std::vector<float>& work) {
     const GivenIds ids(ranks, call.of_ranks.ids, call.points.count());
     SharedPoints<T> shared = share_frame<T>(ranks, context, call.points, call.options.box);
     if (call.of_ranks.rebalance && ranks.size() > 1) {
-        search_rebalanced(ranks, context, call, shared, ids.given(), rows, summary, work);
+        search_rebalanced(ranks, context, call, shared, ids.given(), on_gpu, rows, summary, work);
         return;
     }
     ranks.agreed([&] { ids.sort(shared); });
-    DistributedSearch<T>(ranks, context, shared, call.queries, call.k, call.options, ids.order()).run(rows, summary);
-    summary.stages = context.take_stages();
+    DistributedSearch<T>(ranks, context, shared, call.queries, call.k, call.options, on_gpu, ids.order())
+        .run(rows, summary);
 }
 
-template void knn_over_ranks<float>(Ranks&, Context&, const KnnOverRanks&, const NeighborRows&, SearchSummary&,
-                                    std::vector<float>&);
-template void knn_over_ranks<double>(Ranks&, Context&, const KnnOverRanks&, const NeighborRows&, SearchSummary&,
-                                     std::vector<float>&);
+template void knn_over_ranks<float>(Ranks&, Context&, const KnnOverRanks&, const MakePartSearcher<float>&,
+                                    const NeighborRows&, SearchSummary&, std::vector<float>&);
+template void knn_over_ranks<double>(Ranks&, Context&, const KnnOverRanks&, const MakePartSearcher<double>&,
+                                     const NeighborRows&, SearchSummary&, std::vector<float>&);
 
 } // namespace kith::detail

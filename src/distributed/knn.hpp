@@ -6,6 +6,7 @@
 #include <kith/knn.hpp>
 
 #include "distributed/ranks.hpp"
+#include "neighbors/part_searcher.hpp"
 
 #include <cstdint>
 #include <vector>
@@ -24,10 +25,11 @@ struct KnnOverRanks {
 };
 
 /// Collective. Fills the rows, 64-bit indices and distances of type T, neither of which is missing; the summary; and the
-/// work of this rank's points if they were rebalanced (RankOptions).
+/// work of this rank's points if they were rebalanced (RankOptions). Points are searched by what on_gpu() makes, if there
+/// is such a function, else by the context; ranks may differ in that.
 template <Coordinate T>
-void knn_over_ranks(Ranks& ranks, Context& context, const KnnOverRanks& call, const NeighborRows& rows,
-                    SearchSummary& summary, std::vector<float>& work);
+void knn_over_ranks(Ranks& ranks, Context& context, const KnnOverRanks& call, const MakePartSearcher<T>& on_gpu,
+                    const NeighborRows& rows, SearchSummary& summary, std::vector<float>& work);
 
 /// Collective. Passes the rows to the visitor.
 template <Coordinate T>

@@ -21,6 +21,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
@@ -191,9 +192,9 @@ private:
         if (ranks_.size() == 1) {
             return {};
         }
-        RankTrees<T> trees;
+        PartTrees<T> trees;
         ranks_.agreed([&] {
-            trees = RankTrees<T>(context_, shared_.points, queries_);
+            trees = PartTrees<T>(context_, shared_.points, separate(queries_));
             const std::span<const std::int32_t> order = trees.receivers().points.indices.span();
             order_.assign(order.begin(), order.end());
         });

@@ -37,7 +37,7 @@ private:
 } // namespace
 
 template <Coordinate T>
-GhostPoints<T> fetch_nearest(Ranks& ranks, Context& context, const SharedPoints<T>& shared, const RankTrees<T>& trees,
+GhostPoints<T> fetch_nearest(Ranks& ranks, Context& context, const SharedPoints<T>& shared, const PartTrees<T>& trees,
                              std::int64_t k, const KnnOptions& options) {
     const Frame<T>& frame = shared.points.frame;
     const KnnRequest<T> request = working_request(frame, k, options);
@@ -61,7 +61,7 @@ GhostPoints<T> fetch_nearest(Ranks& ranks, Context& context, const SharedPoints<
 }
 
 template <Coordinate T>
-GhostPoints<T> fetch_within(Ranks& ranks, Context& context, const SharedPoints<T>& shared, const RankTrees<T>& trees,
+GhostPoints<T> fetch_within(Ranks& ranks, Context& context, const SharedPoints<T>& shared, const PartTrees<T>& trees,
                             const SquaredRadiusOf<T>& squared_radius_of) {
     const TreeView<T> sources = trees.sources.view();
     const TreeView<T> receivers = trees.receivers().view();
@@ -92,14 +92,14 @@ void refuse_unresolved(Ranks& ranks, const SharedPoints<T>& shared, const Points
     });
 }
 
-template GhostPoints<float> fetch_nearest(Ranks&, Context&, const SharedPoints<float>&, const RankTrees<float>&,
+template GhostPoints<float> fetch_nearest(Ranks&, Context&, const SharedPoints<float>&, const PartTrees<float>&,
                                           std::int64_t, const KnnOptions&);
-template GhostPoints<float> fetch_within(Ranks&, Context&, const SharedPoints<float>&, const RankTrees<float>&,
+template GhostPoints<float> fetch_within(Ranks&, Context&, const SharedPoints<float>&, const PartTrees<float>&,
                                          const SquaredRadiusOf<float>&);
 template void refuse_unresolved(Ranks&, const SharedPoints<float>&, const PointsView*, const Radii&, std::int64_t);
-template GhostPoints<double> fetch_nearest(Ranks&, Context&, const SharedPoints<double>&, const RankTrees<double>&,
+template GhostPoints<double> fetch_nearest(Ranks&, Context&, const SharedPoints<double>&, const PartTrees<double>&,
                                            std::int64_t, const KnnOptions&);
-template GhostPoints<double> fetch_within(Ranks&, Context&, const SharedPoints<double>&, const RankTrees<double>&,
+template GhostPoints<double> fetch_within(Ranks&, Context&, const SharedPoints<double>&, const PartTrees<double>&,
                                           const SquaredRadiusOf<double>&);
 template void refuse_unresolved(Ranks&, const SharedPoints<double>&, const PointsView*, const Radii&, std::int64_t);
 

@@ -21,7 +21,7 @@ namespace kith::detail {
 
 /// Collective. Those that may be among the k nearest neighbors of a receiver. The points are by ascending number.
 template <Coordinate T>
-GhostPoints<T> fetch_nearest(Ranks& ranks, Context& context, const SharedPoints<T>& shared, const RankTrees<T>& trees,
+GhostPoints<T> fetch_nearest(Ranks& ranks, Context& context, const SharedPoints<T>& shared, const PartTrees<T>& trees,
                              std::int64_t k, const KnnOptions& options);
 
 /// The squared radius of a receiver, in working units.
@@ -30,7 +30,7 @@ using SquaredRadiusOf = std::type_identity_t<std::function<T(std::int32_t query)
 
 /// Collective. Those that may be within the radius of a receiver.
 template <Coordinate T>
-GhostPoints<T> fetch_within(Ranks& ranks, Context& context, const SharedPoints<T>& shared, const RankTrees<T>& trees,
+GhostPoints<T> fetch_within(Ranks& ranks, Context& context, const SharedPoints<T>& shared, const PartTrees<T>& trees,
                             const SquaredRadiusOf<T>& squared_radius_of);
 
 /// Points that are all at zero are all within every radius, also within one that cannot be squared beside them.

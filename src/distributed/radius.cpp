@@ -20,6 +20,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <numeric>
 #include <optional>
 #include <utility>
@@ -121,8 +122,8 @@ private:
         if (ranks_.size() == 1) {
             return {};
         }
-        RankTrees<T> trees;
-        ranks_.agreed([&] { trees = RankTrees<T>(context_, shared_.points, queries_); });
+        PartTrees<T> trees;
+        ranks_.agreed([&] { trees = PartTrees<T>(context_, shared_.points, separate(queries_)); });
         return fetch_within<T>(ranks_, context_, shared_, trees,
                                [&](std::int32_t query) { return frame().squared_radius(radii_[query]); });
     }

@@ -1,14 +1,17 @@
-// The receivers of a search over ranks, separate queries or this rank's own points, and the trees of one rank.
+// The receivers of a search over ranks, separate queries or this rank's own points, and what searches the points of one
+// rank for them.
 #pragma once
 
 #include "distributed/ranks.hpp"
 #include "distributed/shared_frame.hpp"
 #include "neighbors/knn.hpp"
-#include "neighbors/query_tree.hpp"
+#include "neighbors/part_searcher.hpp"
+#include "neighbors/part_searcher_cpu.hpp"
+#include "neighbors/part_trees.hpp"
 #include "support/context.hpp"
-#include "tree/plane_tree.hpp"
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 
 namespace kith::detail {
@@ -24,30 +27,23 @@ std::optional<NormalizedPoints<T>> share_queries(Ranks& ranks, Context& context,
     return shared;
 }
 
-/// What a rank searches before it asks others: trees of its points and of its separate queries, without planes where
-/// there are none.
+/// Null in a self-search.
 template <Coordinate T>
-struct RankTrees {
-    PlaneTree<T> sources;
-    std::optional<PlaneTree<T>> queries; ///< none in a self-search
+const NormalizedPoints<T>* separate(const std::optional<NormalizedPoints<T>>& queries) {
+    return queries ? &*queries : nullptr;
+}
 
-    RankTrees() = default;
-    /// Runs stages of the context.
-    RankTrees(Context& context, const NormalizedPoints<T>& points,
-              const std::optional<NormalizedPoints<T>>& separate_queries) {
-        const std::int64_t count = points.view.count();
-        if (count > 0) {
-            sources = build_plane_tree<T>(context, points, {});
-        }
-        if (separate_queries) {
-            queries.emplace();
-            if (const std::int64_t rows = separate_queries->view.count(); rows > 0) {
-                queries = build_plane_tree<T>(context, *separate_queries, query_tree_shape({}, count, rows));
-            }
-        }
+/// What searches the points of this rank before others are asked: what on_gpu() makes, if there is such a function, else
+/// the context, of which this runs stages.
+template <Coordinate T>
+std::unique_ptr<PartSearcher<T>> make_searcher(Context& context, const NormalizedPoints<T>& points,
+                                               const std::optional<NormalizedPoints<T>>& queries,
+                                               const MakePartSearcher<T>& on_gpu) {
+    if (on_gpu) {
+        return on_gpu(points, separate(queries));
     }
-    [[nodiscard]] const PlaneTree<T>& receivers() const { return queries ? *queries : sources; }
-};
+    return std::make_unique<HostPartSearcher<T>>(context, points, separate(queries));
+}
 
 /// A request whose rows hold squared distances in working units, so that candidates of all ranks are ordered before any
 /// root is taken.

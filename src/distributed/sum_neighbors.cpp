@@ -150,7 +150,7 @@ public:
         if (const Within* const within = std::get_if<Within>(&call.neighborhood)) {
             refuse_unresolved(ranks, shared_, call.queries, within->radii, call.smallest_radius);
         }
-        ranks.agreed([&] { trees_ = RankTrees<T>(context, shared_.points, queries_); });
+        ranks.agreed([&] { trees_ = PartTrees<T>(context, shared_.points, separate(queries_)); });
         GhostPoints<T> ghosts = fetch();
         if (queries_) {
             trees_.sources = PlaneTree<T>(); // frees it
@@ -344,7 +344,7 @@ private:
     SharedPoints<T> shared_;
     std::optional<NormalizedPoints<T>> queries_;
     PointNumbers receiver_numbers_;
-    RankTrees<T> trees_;
+    PartTrees<T> trees_;
     JoinedPoints sources_;
 };
 

@@ -5,10 +5,12 @@
 #include <kith/knn.hpp>
 #include <kith/radius.hpp>
 
+#include "neighbors/part_searcher.hpp"
 #include "neighbors/radius_result_access.hpp"
 #include "tree/device_handle.hpp"
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -60,6 +62,12 @@ SearchSummary search_points_on_device(DeviceContext& context, const PointsView& 
 template <Coordinate T, int D>
 SearchSummary search_radius_on_device(DeviceContext& context, const DeviceTreeHandle& tree, const TreeShape& shape,
                                       const PointsView* queries, const DeviceRadiusCall& call);
+
+/// Searches a part of the points of several processes, which are the host's, as are queries. Null queries mean a
+/// self-search.
+template <Coordinate T, int D>
+std::unique_ptr<PartSearcher<T>> part_searcher_on_device(const Execution& execution, const NormalizedPoints<T>& points,
+                                                         const NormalizedPoints<T>* queries);
 
 /// Puts a search by trees on the stream, or measures how much memory it takes.
 template <Coordinate T, int D>

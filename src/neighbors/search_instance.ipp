@@ -5,6 +5,7 @@
 #include "neighbors/count_on_host.hpp"
 #include "neighbors/device_entry.hpp"
 #include "neighbors/device_rows.hpp"
+#include "neighbors/part_searcher_device.hpp"
 #include "neighbors/pieces_device.hpp"
 #include "neighbors/query_tree.hpp"
 #include "neighbors/search_async.hpp"
@@ -15,6 +16,7 @@
 #include "tree/build_device.hpp"
 
 #include <algorithm>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -136,11 +138,20 @@ SearchSummary search_points_on_device(DeviceContext& context, const PointsView& 
     return count.summary();
 }
 
+template <Coordinate T, int D>
+std::unique_ptr<PartSearcher<T>> part_searcher_on_device(const Execution& execution, const NormalizedPoints<T>& points,
+                                                         const NormalizedPoints<T>* queries) {
+    return std::make_unique<DevicePartSearcher<T, D>>(execution, points, queries);
+}
+
 template SearchSummary search_tree_on_device<KITH_SCALAR, KITH_DIMENSION>(DeviceContext&, const DeviceTreeHandle&,
                                                                           const TreeShape&, const PointsView*,
                                                                           const DeviceKnnCall&);
 template SearchSummary search_points_on_device<KITH_SCALAR, KITH_DIMENSION>(DeviceContext&, const PointsView&,
                                                                             const PointsView*, const DeviceKnnCall&);
+template std::unique_ptr<PartSearcher<KITH_SCALAR>>
+part_searcher_on_device<KITH_SCALAR, KITH_DIMENSION>(const Execution&, const NormalizedPoints<KITH_SCALAR>&,
+                                                     const NormalizedPoints<KITH_SCALAR>*);
 template void search_async_on_device<KITH_SCALAR, KITH_DIMENSION>(DeviceWork&, const DeviceKnnAsync&);
 
 } // namespace kith::detail::inline KITH_GPU

@@ -58,13 +58,15 @@ std::vector<LeafRange> leaf_blocks(DeviceContext& context, const DevicePlaneTree
     return blocks;
 }
 
-template <Coordinate T, int D>
-void visit_on_device(DeviceContext& context, const DevicePlaneTree<T>& queries, const DevicePlaneTree<T>& sources,
-                     DeviceRequest<T> request, const NeighborVisitor& visitor, CountOnHost<T>& count) {
+/// Searches block after block of queries, with rows of at most so many bytes, and calls take(block, rows) for each.
+/// Their memory is the device's, of 32-bit indices, and the next block overwrites it.
+template <Coordinate T, int D, class Take>
+void search_in_blocks(DeviceContext& context, const DevicePlaneTree<T>& queries, const DevicePlaneTree<T>& sources,
+                      DeviceRequest<T> request, std::int64_t max_bytes, const Take& take) {
     const std::int64_t bytes_of_row = request.k * static_cast<std::int64_t>(sizeof(T) + sizeof(std::int32_t));
-    const std::int64_t max_bytes = std::min(max_bytes_of_block, context.memory()->left() / 2);
+    const std::int64_t bytes = std::min(max_bytes, context.memory()->left() / 2);
     const std::vector<LeafRange> blocks =
-        leaf_blocks(context, queries, std::max<std::int64_t>(1, max_bytes / bytes_of_row));
+        leaf_blocks(context, queries, std::max<std::int64_t>(1, bytes / bytes_of_row));
     std::int64_t max_rows = 0;
     for (const LeafRange& block : blocks) {
         max_rows = std::max<std::int64_t>(max_rows, block.end_point - block.first_point);
@@ -76,23 +78,33 @@ void visit_on_device(DeviceContext& context, const DevicePlaneTree<T>& queries, 
     for (const LeafRange& block : blocks) {
         request.first_position = block.first_point;
         search.run(request, block);
-        const auto rows = static_cast<std::size_t>(block.end_point - block.first_point);
-        NeighborBlock seen;
-        seen.first = block.first_point;
-        seen.query_indices = {queries.points.indices.data() + block.first_point, rows};
-        seen.k = request.k;
-        seen.indices_data = indices.data();
-        seen.dtype = dtype_of<T>;
-        seen.distances_data = distances.data();
-        seen.device = context.device();
-        seen.stream = context.stream();
-        if (count.is_needed()) {
-            count.take(context.to_host(indices.data(), static_cast<std::int64_t>(rows) * request.k), request.k, 0,
-                       context.to_host(seen.query_indices.data(), static_cast<std::int64_t>(rows)).data());
-        }
-        visitor(seen);
+        take(block, request.rows);
         context.done(static_cast<double>(block.end_point) / static_cast<double>(queries.points.count));
     }
+}
+
+template <Coordinate T, int D>
+void visit_on_device(DeviceContext& context, const DevicePlaneTree<T>& queries, const DevicePlaneTree<T>& sources,
+                     const DeviceRequest<T>& request, const NeighborVisitor& visitor, CountOnHost<T>& count) {
+    search_in_blocks<T, D>(
+        context, queries, sources, request, max_bytes_of_block,
+        [&](const LeafRange& block, const DeviceRowMemory<T>& memory) {
+            const auto rows = static_cast<std::size_t>(block.end_point - block.first_point);
+            NeighborBlock seen;
+            seen.first = block.first_point;
+            seen.query_indices = {queries.points.indices.data() + block.first_point, rows};
+            seen.k = request.k;
+            seen.indices_data = memory.indices;
+            seen.dtype = dtype_of<T>;
+            seen.distances_data = memory.distances;
+            seen.device = context.device();
+            seen.stream = context.stream();
+            if (count.is_needed()) {
+                count.take(context.to_host(memory.indices, static_cast<std::int64_t>(rows) * request.k), request.k, 0,
+                           context.to_host(seen.query_indices.data(), static_cast<std::int64_t>(rows)).data());
+            }
+            visitor(seen);
+        });
 }
 
 } // namespace kith::detail::inline KITH_GPU

@@ -191,4 +191,17 @@ DevicePlaneTree<T> build_device_tree(DeviceContext& context, const PointsView& p
                                    options);
 }
 
+/// The tree of points of the host, which are uploaded; without planes if there are none. Runs stages of the context.
+template <Coordinate T, int D>
+DevicePlaneTree<T> build_uploaded_tree(DeviceContext& context, const NormalizedPoints<T>& points,
+                                       const TreeShape& shape) {
+    if (points.view.count() == 0) {
+        return {};
+    }
+    const PointsOnDevice there = points_on_device(context, points.view);
+    NormalizedPoints<T> uploaded = points;
+    uploaded.view = there.view();
+    return build_device_tree<T, D>(context, uploaded, shape);
+}
+
 } // namespace kith::detail::inline KITH_GPU

@@ -1,20 +1,13 @@
 // Groups over ranks that each have a GPU of their own, on two and on four emulated devices: those of one process.
-//
-// The ranks are threads, which take turns: the emulated devices are not made for several threads at once.
-#include "calls/device_calls.hpp"
 #include "cuda/instances.hpp"
+#include "emulation/ranks_on_devices.hpp"
 
 #include "distributed/distributions.hpp"
 #include "distributed/fof.hpp"
-#include "distributed/ranks.hpp"
 #include "support/cases.hpp"
-#include "support/context.hpp"
 #include "support/dimension.hpp"
 #include "support/velocities.hpp"
 
-#include "cuda_emulation/cuda_runtime.hpp"
-
-#include <kith/distributed.hpp>
 #include <kith/fof.hpp>
 
 #include <gtest/gtest.h>
@@ -22,78 +15,22 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <mutex>
 #include <span>
-#include <string>
-#include <type_traits>
-#include <utility>
 #include <vector>
 
 namespace kith::test {
 namespace {
-
-/// Who works holds the turn, and gives it away while it waits for others.
-class TakingTurns final : public Communicator {
-public:
-    TakingTurns(Communicator& inner, std::mutex& turn) : inner_(inner), turn_(turn) {}
-
-    [[nodiscard]] int rank() const noexcept override { return inner_.rank(); }
-    [[nodiscard]] int size() const noexcept override { return inner_.size(); }
-    void all_reduce(std::span<std::int64_t> values, Reduction reduction) override {
-        const Away away(turn_);
-        inner_.all_reduce(values, reduction);
-    }
-    void all_gather(std::span<const std::byte> mine, std::span<std::byte> all,
-                    std::span<const std::int64_t> counts) override {
-        const Away away(turn_);
-        inner_.all_gather(mine, all, counts);
-    }
-    [[nodiscard]] std::vector<RankMessage> exchange(std::vector<RankMessage> messages) override {
-        const Away away(turn_);
-        return inner_.exchange(std::move(messages));
-    }
-    void abort(const std::string& reason) noexcept override { inner_.abort(reason); }
-
-private:
-    class Away {
-    public:
-        explicit Away(std::mutex& turn) : turn_(turn) { turn_.unlock(); }
-        Away(const Away&) = delete;
-        Away& operator=(const Away&) = delete;
-        ~Away() { turn_.lock(); }
-
-    private:
-        std::mutex& turn_;
-    };
-
-    Communicator& inner_;
-    std::mutex& turn_;
-};
-
-/// Which device a rank works on: a GPU, or -1 for its CPU.
-using DeviceOfRank = std::vector<int>;
 
 /// What a call of one rank does (calls/rank_calls.cpp), which the library, without a GPU here, refuses.
 FofResult groups_of_rank(Communicator& communicator, const PointsView& mine, const LinkingLength& length,
                          const FofOptions& options, const RankOptions& of_ranks, int device) {
     return detail::on_all_ranks(communicator, [&](detail::Ranks& ranks) {
         detail::Context context(cpu(1));
-        Execution on_gpu = cuda(std::max(device, 0));
-        on_gpu.threads = 1;
         FofResult result;
         std::vector<float> work;
         detail::with_dtype(mine.dtype(), [&]<Coordinate T>(T) {
-            detail::MakePartLinker<T> linkers;
-            if (device >= 0) {
-                linkers = [&](const detail::NormalizedPoints<T>& points) {
-                    if constexpr (std::is_same_v<T, float>) {
-                        return detail::on_gpu().link_part_of_floats(on_gpu, points);
-                    } else {
-                        return detail::on_gpu().link_part_of_doubles(on_gpu, points);
-                    }
-                };
-            }
-            detail::fof_over_ranks<T>(ranks, context, {mine, length, options, of_ranks}, linkers, result, work);
+            detail::fof_over_ranks<T>(ranks, context, {mine, length, options, of_ranks}, linkers_on<T>(device), result,
+                                      work);
         });
         result.distribution.emplace().traffic = ranks.traffic();
         return result;
@@ -115,12 +52,7 @@ void expect_groups_of_one_process(const PointsView& points, const LinkingLength&
     FofOptions alone = options;
     alone.execution = cpu(1);
     const FofResult expected = fof(points, length, alone);
-    const std::int64_t before = emulation::requests().to_host_bytes;
-    std::int64_t reported = 0;
-    std::mutex turn;
-    run_ranks(count, [&](Communicator& inner) {
-        const std::unique_lock lock(turn);
-        TakingTurns ranks(inner, turn);
+    run_ranks_on_devices(count, 2, [&](Communicator& ranks) {
         const auto rank = static_cast<std::size_t>(ranks.rank());
         FofOptions here = alone;
         if (options.phase_space) {
@@ -140,12 +72,8 @@ void expect_groups_of_one_process(const PointsView& points, const LinkingLength&
         EXPECT_EQ(found.wrapped_points, expected.wrapped_points);
         const std::int64_t from_device = found.distribution->traffic.bytes_from_device;
         EXPECT_TRUE(device >= 0 || from_device == 0);
-        reported += from_device;
+        return from_device;
     });
-    // Beside them there are only counts: those of nodes and planes, at most 16 copies of 256 bytes a tree.
-    const std::int64_t copied = emulation::requests().to_host_bytes - before;
-    EXPECT_LE(reported, copied);
-    EXPECT_LE(copied - reported, std::int64_t{2} * count * 16 * 256);
 }
 
 template <class T>
@@ -206,10 +134,7 @@ TEST_F(GroupsOverGpusIn3D, OfPointsThatMoveOrHaveIds) {
         by_id.insert(by_id.end(), points.begin() + 3 * i, points.begin() + 3 * (i + 1));
     }
     const FofResult expected = fof(PointsView(by_id, 3), LinkingLength::relative(0.4), {.execution = cpu(1)});
-    std::mutex turn;
-    run_ranks(2, [&](Communicator& inner) {
-        const std::unique_lock lock(turn);
-        TakingTurns ranks(inner, turn);
+    run_ranks_on_devices(2, 2, [&](Communicator& ranks) {
         const RankFirsts halves = evenly(view.count(), 2);
         const auto first = static_cast<std::size_t>(halves[static_cast<std::size_t>(ranks.rank())]);
         const PointsView mine = test::part_of(view, halves, ranks.rank());
@@ -219,6 +144,7 @@ TEST_F(GroupsOverGpusIn3D, OfPointsThatMoveOrHaveIds) {
         for (std::size_t i = 0; i < my_ids.size(); ++i) {
             EXPECT_EQ(found.labels64()[i], expected.labels()[static_cast<std::size_t>(my_ids[i])]);
         }
+        return found.distribution->traffic.bytes_from_device;
     });
 }
 
@@ -242,22 +168,16 @@ TEST_F(GroupsOverGpusIn3D, FailOnAllRanksWhereOneGpuIsMissing) {
     const std::vector<float> coordinates = some_points<float>({DType::float32, 3, "clustered"});
     const PointsView points(coordinates, 3);
     const RankFirsts firsts = evenly(points.count(), 2);
-    std::mutex turn;
-    run_ranks(2, [&](Communicator& inner) {
-        const std::unique_lock lock(turn);
-        TakingTurns ranks(inner, turn);
+    const std::int64_t groups = fof(points, LinkingLength::relative(0.4), {.execution = cpu(1)}).groups;
+    run_ranks_on_devices(2, 2, [&](Communicator& ranks) {
         const auto call = [&](int device) {
             return groups_of_rank(ranks, test::part_of(points, firsts, ranks.rank()), LinkingLength::relative(0.4), {},
                                   {}, device);
         };
-        try {
-            (void)call(ranks.rank() == 0 ? 0 : 9);
-            ADD_FAILURE() << "rank " << ranks.rank() << " found groups";
-        } catch (const Error& error) {
-            EXPECT_EQ(error.kind(), ErrorKind::device);
-            EXPECT_NE(std::string(error.what()).find("rank 1"), std::string::npos) << error.what();
-        }
-        EXPECT_EQ(call(ranks.rank()).groups, fof(points, LinkingLength::relative(0.4), {.execution = cpu(1)}).groups);
+        EXPECT_TRUE(is_refused(ErrorKind::device, {"rank 1"}, [&] { (void)call(ranks.rank() == 0 ? 0 : 9); }));
+        const FofResult found = call(ranks.rank());
+        EXPECT_EQ(found.groups, groups);
+        return found.distribution->traffic.bytes_from_device;
     });
 }
 

@@ -1,0 +1,208 @@
+// Neighbors over ranks that each have a GPU of their own, on two and on four emulated devices: the rows of one process.
+#include "cuda/instances.hpp"
+#include "emulation/ranks_on_devices.hpp"
+
+#include "distributed/distributions.hpp"
+#include "distributed/knn.hpp"
+#include "support/cases.hpp"
+
+#include <kith/knn.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace kith::test {
+namespace {
+
+/// A search, and how its points and queries are distributed.
+struct Search {
+    PointsView points;
+    RankFirsts firsts;
+    const PointsView* queries = nullptr; ///< null: a self-search
+    RankFirsts query_firsts;
+    DeviceOfRank devices;
+    RankOptions of_ranks;
+
+    [[nodiscard]] int ranks() const { return static_cast<int>(firsts.size()) - 1; }
+    [[nodiscard]] const PointsView& receivers() const { return queries != nullptr ? *queries : points; }
+    /// Rows of the receivers of a rank.
+    [[nodiscard]] std::int64_t first_row(int rank) const {
+        return (queries != nullptr ? query_firsts : firsts)[static_cast<std::size_t>(rank)];
+    }
+};
+
+/// What a call of one rank does (calls/rank_calls.cpp), which the library, without a GPU here, refuses.
+template <class T>
+KnnResult neighbors_of_rank(Communicator& communicator, const PointsView& mine, const PointsView* queries,
+                            std::int64_t k, const KnnOptions& options, const RankOptions& of_ranks, int device) {
+    return detail::on_all_ranks(communicator, [&](detail::Ranks& ranks) {
+        detail::Context context(cpu(1));
+        KnnResult result((queries != nullptr ? *queries : mine).count(), k, IndexType::int64, dtype_of<T>);
+        std::vector<float> work;
+        detail::knn_over_ranks<T>(ranks, context, {mine, queries, k, options, of_ranks}, searchers_on<T>(device),
+                                  result.rows_view(), result, work);
+        result.distribution.emplace().traffic = ranks.traffic();
+        return result;
+    });
+}
+
+/// Holds every rank's rows, and the bytes from the devices that it reports, against one process and the devices.
+template <class T>
+void expect_neighbors_of_one_process(const Search& search, std::int64_t k, KnnOptions options) {
+    options.index_type = IndexType::int64;
+    options.execution = cpu(1);
+    const KnnResult expected =
+        search.queries != nullptr ? knn(search.points, *search.queries, k, options) : knn(search.points, k, options);
+    run_ranks_on_devices(search.ranks(), 5, [&](Communicator& ranks) {
+        const int rank = ranks.rank();
+        const int device = search.devices[static_cast<std::size_t>(rank) % search.devices.size()];
+        const PointsView queries =
+            part_of(search.receivers(), search.queries != nullptr ? search.query_firsts : search.firsts, rank);
+        const KnnResult found =
+            neighbors_of_rank<T>(ranks, part_of(search.points, search.firsts, rank),
+                                 search.queries != nullptr ? &queries : nullptr, k, options, search.of_ranks, device);
+        const auto from = static_cast<std::size_t>(search.first_row(rank) * k);
+        const auto size = static_cast<std::size_t>(queries.count() * k);
+        EXPECT_TRUE(std::ranges::equal(found.indices64(), expected.indices64().subspan(from, size)))
+            << "rank " << rank << " of " << search.ranks() << ", k = " << k;
+        EXPECT_TRUE(size == 0 || std::memcmp(found.distances<T>().data(), expected.distances<T>().data() + from,
+                                             size * sizeof(T)) == 0)
+            << "rank " << rank << " of " << search.ranks() << ", k = " << k;
+        EXPECT_EQ(found.box, expected.box);
+        EXPECT_EQ(found.wrapped_points, expected.wrapped_points);
+        EXPECT_EQ(found.unresolved.warning(), expected.unresolved.warning());
+        const std::int64_t from_device = found.distribution->traffic.bytes_from_device;
+        EXPECT_TRUE(device >= 0 || from_device == 0);
+        return from_device;
+    });
+}
+
+template <class T>
+std::vector<T> some_points(const Case& of) {
+    std::vector<T> points = point_set<T>(of.set, of.dimension).coordinates;
+    points.resize(std::min(points.size(), static_cast<std::size_t>(150 * of.dimension)));
+    return points;
+}
+
+class SearchesOverGpus : public testing::TestWithParam<Case> {};
+
+INSTANTIATE_TEST_SUITE_P(Sets, SearchesOverGpus,
+                         testing::ValuesIn(cases_of({"empty", "two", "clustered", "lattice", "coincident",
+                                                     "slightly_outside", "subnormal"})),
+                         case_name);
+
+TEST_P(SearchesOverGpus, HaveTheRowsOfOneProcess) {
+    if (!detail::dimension_is_on_device(GetParam().dimension)) {
+        GTEST_SKIP() << "dimension " << GetParam().dimension << " is not emulated";
+    }
+    with_type(GetParam().dtype, [&]<class T>(T) {
+        const PointSet<T> set = point_set<T>(GetParam().set, GetParam().dimension);
+        const std::vector<T> points = some_points<T>(GetParam());
+        const std::vector<T> slabs = along_the_first_axis(points, set.dimension);
+        const PointsView view(slabs, set.dimension);
+        Random draw(static_cast<std::uint64_t>(set.count()) * 31 + sizeof(T));
+        for (const NamedBox& named : set.boxes) {
+            for (const bool separate : {false, true}) {
+                SCOPED_TRACE(std::string(named.name) + (separate ? ", separate queries" : ""));
+                const std::vector<T> queries = queries_for(set, named.box, draw.integer(2) == 0 ? 9 : 120);
+                const PointsView queries_view(queries, set.dimension);
+                const int ranks = static_cast<int>(1 + draw.integer(4));
+                const std::int64_t some[] = {1, 3, 16, 40, 70, view.count() + 2};
+                KnnOptions options{.box = named.box, .exclude_self = !separate && draw.integer(2) == 0};
+                options.squared = draw.integer(2) == 0;
+                if (draw.integer(3) == 0) {
+                    options.max_distance = set.extent() * 0.05;
+                }
+                const Search search{view,
+                                    drawn_distribution(view.count(), ranks, draw),
+                                    separate ? &queries_view : nullptr,
+                                    drawn_distribution(queries_view.count(), ranks, draw),
+                                    draw.integer(2) == 0 ? DeviceOfRank{0, 1} : DeviceOfRank{3, -1, 2, 1},
+                                    {.rebalance = draw.integer(3) == 0}};
+                expect_neighbors_of_one_process<T>(search, some[draw.integer(std::size(some))], options);
+            }
+        }
+    });
+}
+
+class SearchesOverGpusIn3D : public NeedsDimension<3> {};
+
+TEST_F(SearchesOverGpusIn3D, OfEveryNumberOfRanks) {
+    const std::vector<float> slabs = along_the_first_axis(some_points<float>({DType::float32, 3, "clustered"}), 3);
+    const PointsView points(slabs, 3);
+    for (const int ranks : {1, 2, 3, 4}) {
+        for (const RankFirsts& firsts : {evenly(points.count(), ranks), all_on(ranks / 2, points.count(), ranks),
+                                         unevenly(points.count(), ranks)}) {
+            for (const DeviceOfRank& devices : {DeviceOfRank{0, 1, 2, 3}, DeviceOfRank{1, -1}}) { // and a CPU
+                expect_neighbors_of_one_process<float>({points, firsts, nullptr, {}, devices, {}}, 8, {});
+            }
+        }
+    }
+}
+
+TEST_F(SearchesOverGpusIn3D, OfPointsWithIds) {
+    const std::vector<float> points = some_points<float>({DType::float32, 3, "lattice"});
+    const PointsView view(points, 3);
+    std::vector<std::int64_t> ids; // descending
+    std::vector<float> by_id;
+    for (std::int64_t i = view.count() - 1; i >= 0; --i) {
+        ids.push_back(i);
+        by_id.insert(by_id.end(), points.begin() + 3 * i, points.begin() + 3 * (i + 1));
+    }
+    const KnnOptions options{.exclude_self = true};
+    const KnnResult expected = knn(PointsView(by_id, 3), 6, {.exclude_self = true, .execution = cpu(1)});
+    const RankFirsts halves = evenly(view.count(), 2);
+    run_ranks_on_devices(2, 5, [&](Communicator& ranks) {
+        const PointsView mine = part_of(view, halves, ranks.rank());
+        const auto my_ids =
+            std::span(ids).subspan(static_cast<std::size_t>(halves[static_cast<std::size_t>(ranks.rank())]),
+                                   static_cast<std::size_t>(mine.count()));
+        const KnnResult found =
+            neighbors_of_rank<float>(ranks, mine, nullptr, 6, options, {.ids = my_ids}, ranks.rank());
+        for (std::size_t i = 0; i < my_ids.size(); ++i) {
+            const auto row = static_cast<std::size_t>(my_ids[i]);
+            EXPECT_TRUE(
+                std::ranges::equal(found.indices64().subspan(6 * i, 6), expected.indices().subspan(6 * row, 6)));
+        }
+        return found.distribution->traffic.bytes_from_device;
+    });
+}
+
+// What leaves a device: nodes, 4 bytes for each point and each row, and the neighbors; no coordinates of points.
+TEST_F(SearchesOverGpusIn3D, BringRowsAndNodesToTheHost) {
+    constexpr std::int64_t count = 4000;
+    constexpr std::int64_t k = 4;
+    const std::vector<float> points = along_the_first_axis(uniform_points<float>(count, 3, 0, 1, 82), 3);
+    const RankFirsts firsts = evenly(count, 2);
+    run_ranks_on_devices(2, 5, [&](Communicator& ranks) {
+        const PointsView mine = part_of({points, 3}, firsts, ranks.rank());
+        const KnnResult found = neighbors_of_rank<float>(ranks, mine, nullptr, k, {}, {}, ranks.rank());
+        const std::int64_t bytes = found.distribution->traffic.bytes_from_device;
+        EXPECT_GE(bytes, mine.count() * (4 + 4 + 8 * k));
+        EXPECT_LE(bytes, mine.count() * (4 + 2 * (4 + 8 * k) + 12)); // few rows are searched a second time
+        return bytes;
+    });
+}
+
+TEST_F(SearchesOverGpusIn3D, FailOnAllRanksWhereOneGpuIsMissing) {
+    const std::vector<float> coordinates = some_points<float>({DType::float32, 3, "clustered"});
+    const PointsView points(coordinates, 3);
+    const RankFirsts firsts = evenly(points.count(), 2);
+    run_ranks_on_devices(2, 5, [&](Communicator& ranks) {
+        const auto call = [&](int device) {
+            return neighbors_of_rank<float>(ranks, part_of(points, firsts, ranks.rank()), nullptr, 3, {}, {}, device);
+        };
+        EXPECT_TRUE(is_refused(ErrorKind::device, {"rank 1"}, [&] { (void)call(ranks.rank() == 0 ? 0 : 9); }));
+        return call(ranks.rank()).distribution->traffic.bytes_from_device;
+    });
+}
+
+} // namespace
+} // namespace kith::test

@@ -1,0 +1,124 @@
+// Calls over ranks that each have a GPU, on emulated devices: ranks are threads, which take turns, since the emulated
+// devices are not made for several threads at once.
+#pragma once
+
+#include "calls/device_calls.hpp"
+#include "distributed/ranks.hpp"
+#include "support/context.hpp"
+
+#include "cuda_emulation/cuda_runtime.hpp"
+
+#include <kith/distributed.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace kith::test {
+
+/// Who works holds the turn, and gives it away while it waits for others.
+class TakingTurns final : public Communicator {
+public:
+    TakingTurns(Communicator& inner, std::mutex& turn) : inner_(inner), turn_(turn) {}
+
+    [[nodiscard]] int rank() const noexcept override { return inner_.rank(); }
+    [[nodiscard]] int size() const noexcept override { return inner_.size(); }
+    void all_reduce(std::span<std::int64_t> values, Reduction reduction) override {
+        const Away away(turn_);
+        inner_.all_reduce(values, reduction);
+    }
+    void all_gather(std::span<const std::byte> mine, std::span<std::byte> all,
+                    std::span<const std::int64_t> counts) override {
+        const Away away(turn_);
+        inner_.all_gather(mine, all, counts);
+    }
+    [[nodiscard]] std::vector<RankMessage> exchange(std::vector<RankMessage> messages) override {
+        const Away away(turn_);
+        return inner_.exchange(std::move(messages));
+    }
+    void abort(const std::string& reason) noexcept override { inner_.abort(reason); }
+
+private:
+    class Away {
+    public:
+        explicit Away(std::mutex& turn) : turn_(turn) { turn_.unlock(); }
+        Away(const Away&) = delete;
+        Away& operator=(const Away&) = delete;
+        ~Away() { turn_.lock(); }
+
+    private:
+        std::mutex& turn_;
+    };
+
+    Communicator& inner_;
+    std::mutex& turn_;
+};
+
+/// Which device each rank works on, in turn: a GPU, or -1 for its CPU.
+using DeviceOfRank = std::vector<int>;
+
+/// Calls body(ranks) on several ranks, and holds the bytes that it returns, those that results report, against those
+/// that left the devices. `trees` is the number of trees that a rank builds at most.
+template <class Body>
+void run_ranks_on_devices(int count, std::int64_t trees, const Body& body) {
+    const std::int64_t before = emulation::requests().to_host_bytes;
+    std::int64_t reported = 0;
+    std::mutex turn;
+    run_ranks(count, [&](Communicator& inner) {
+        const std::unique_lock lock(turn);
+        TakingTurns ranks(inner, turn);
+        reported += body(ranks);
+    });
+    // Beside them there are only counts: those of nodes, planes and blocks, at most 16 copies of 256 bytes a tree.
+    const std::int64_t copied = emulation::requests().to_host_bytes - before;
+    EXPECT_LE(reported, copied);
+    EXPECT_LE(copied - reported, trees * count * 16 * 256);
+}
+
+/// The execution of a rank on an emulated device.
+inline Execution on_emulated_device(int device) {
+    Execution execution = cuda(device);
+    execution.threads = 1;
+    return execution;
+}
+
+/// What the emulated device of a rank links with or searches with (calls/rank_calls.cpp), which the library, without a
+/// GPU here, refuses; no function for its CPU.
+template <Coordinate T>
+detail::MakePartLinker<T> linkers_on(int device) {
+    if (device < 0) {
+        return {};
+    }
+    return [on_gpu = on_emulated_device(device)](const detail::NormalizedPoints<T>& points) {
+        if constexpr (std::is_same_v<T, float>) {
+            return detail::on_gpu().link_part_of_floats(on_gpu, points);
+        } else {
+            return detail::on_gpu().link_part_of_doubles(on_gpu, points);
+        }
+    };
+}
+template <Coordinate T>
+detail::MakePartSearcher<T> searchers_on(int device) {
+    if (device < 0) {
+        return {};
+    }
+    return [on_gpu = on_emulated_device(device)](const detail::NormalizedPoints<T>& points,
+                                                 const detail::NormalizedPoints<T>* queries) {
+        if constexpr (std::is_same_v<T, float>) {
+            return detail::on_gpu().search_part_of_floats(on_gpu, points, queries);
+        } else {
+            return detail::on_gpu().search_part_of_doubles(on_gpu, points, queries);
+        }
+    };
+}
+
+} // namespace kith::test
