@@ -30,49 +30,62 @@
 
 namespace kith::detail {
 
-/// Rows of a self-search, by position.
-template <Coordinate T>
+/// Rows of a self-search, by position: the first of each. of_row(position, squared distances) sees the whole row.
+template <Coordinate T, class OfRow>
 class RowsByPosition final : public RowSink<T> {
 public:
-    RowsByPosition(const Forest<T>& forest, const std::int32_t* position_of)
-        : forest_(forest), position_of_(position_of) {}
+    RowsByPosition(std::int32_t* rows, const std::int32_t* position_of, const OfRow& of_row)
+        : rows_(rows), position_of_(position_of), of_row_(of_row) {}
 
     void take(const RowBlock<T>& block) override {
-        std::int32_t* to = forest_.rows + block.first * row_length;
-        for (std::int64_t i = 0; i < block.rows * row_length; ++i) {
-            to[i] = block.indices[i] >= 0 ? position_of_[block.indices[i]] : -1;
-        }
         for (std::int64_t row = 0; row < block.rows; ++row) {
-            forest_.distance[block.first + row] = block.distances[row * row_length];
+            std::int32_t* const to = rows_ + (block.first + row) * row_length;
+            const std::int32_t* const indices = block.indices + row * block.k;
+            for (int i = 0; i < row_length; ++i) {
+                to[i] = indices[i] >= 0 ? position_of_[indices[i]] : -1;
+            }
+            of_row_(block.first + row, block.distances + row * block.k);
         }
     }
 
 private:
-    const Forest<T>& forest_;
+    std::int32_t* rows_;
     const std::int32_t* position_of_;
+    const OfRow& of_row_;
 };
 
-template <Coordinate T>
+/// Edges is where edges go: EdgeMemory, or WeighedEdges.
+template <Coordinate T, class Weight = DistanceWeight<T>, class Edges = EdgeMemory<T>>
 class Boruvka {
 public:
     /// Of a tree of two points or more.
-    Boruvka(Context& context, const PlaneTree<T>& tree, const EdgeMemory<T>& edges)
+    Boruvka(Context& context, const PlaneTree<T>& tree, const Edges& edges, const Weight& weight = {})
         : context_(context), points_(tree.points), view_(tree.view()), edges_(edges), components_(points_.count),
           rows_(context.memory_tracker(), points_.count * row_length), next_(context.memory_tracker(), points_.count),
           distance_(context.memory_tracker(), points_.count), component_(context.memory_tracker(), points_.count),
           bound_(Buffer<T>::borrowed(edges.spare, points_.count)), unseen_(context.memory_tracker(), points_.count),
-          best_(context.memory_tracker(), points_.count),
-          forest_{&view_,           points_.dimension(), points_.frame.periodic, rows_.data(),   next_.data(),
-                  distance_.data(), component_.data(),   bound_.data(),          unseen_.data(), best_.data()} {}
+          best_(context.memory_tracker(), points_.count), forest_{&view_,
+                                                                  points_.dimension(),
+                                                                  points_.frame.periodic,
+                                                                  rows_.data(),
+                                                                  next_.data(),
+                                                                  distance_.data(),
+                                                                  component_.data(),
+                                                                  bound_.data(),
+                                                                  unseen_.data(),
+                                                                  best_.data(),
+                                                                  weight} {}
 
     /// The rows of all points, in order of position.
-    void find_rows(const PlaneTree<T>& tree) {
-        std::int32_t* const position_of = best_.data(); // not used yet
-        each_point([&](std::int64_t point) { position_of[points_.indices[point]] = static_cast<std::int32_t>(point); });
-        KnnRequest<T> request{row_length, true, {}, ReportScale<T>(points_.frame, true)};
-        request.report.power = PowerOfTwo<T>(0);
-        RowsByPosition<T> sink(forest_, position_of);
-        search_tree(context_, tree, tree, request, sink);
+    void find_rows(const PlaneTree<T>& tree) requires(Weight::is_distance) {
+        search_rows(tree, row_length, [&](std::int64_t point, const T* squared) { distance_[point] = squared[0]; });
+    }
+    /// The same by weights, which of_row(position, squared distances of that many others) makes known. There are at least
+    /// row_length others.
+    template <class OfRow>
+    void find_rows(const PlaneTree<T>& tree, std::int64_t others, const OfRow& of_row) requires(!Weight::is_distance) {
+        search_rows(tree, others, of_row);
+        each_range([&](std::int64_t begin, std::int64_t end) { weigh_rows(forest_, begin, end); });
     }
 
     /// Rounds until one component is left.
@@ -84,7 +97,7 @@ public:
             forget(point);
         });
         for (int round = 0; components_ > 1; ++round) {
-            each_range([&](std::int64_t begin, std::int64_t end) { read_rows(forest_, begin, end); });
+            each_range([&](std::int64_t begin, std::int64_t end) { Steps::read_rows(forest_, begin, end); });
             const std::int64_t certain = bound_by_rows();
             constexpr std::int64_t too_few = 8; // a part of all components that makes no round
             const bool needs_search = certain < components_ && certain * too_few < components_;
@@ -97,10 +110,26 @@ public:
                 mark_duplicates();
             }
         }
+        if constexpr (!Weight::is_distance) {
+            parallel_for(0, edges_.count, grain, [&](std::int64_t begin, std::int64_t end) {
+                measure_edges(forest_, edges_.edges, begin, end);
+            });
+        }
     }
 
 private:
+    using Steps = ForestSteps<T, Weight>;
     static constexpr std::int64_t grain = 1 << 14;
+
+    template <class OfRow>
+    void search_rows(const PlaneTree<T>& tree, std::int64_t others, const OfRow& of_row) {
+        std::int32_t* const position_of = best_.data(); // not used yet
+        each_point([&](std::int64_t point) { position_of[points_.indices[point]] = static_cast<std::int32_t>(point); });
+        KnnRequest<T> request{others, true, {}, ReportScale<T>(points_.frame, true)};
+        request.report.power = PowerOfTwo<T>(0);
+        RowsByPosition<T, OfRow> sink(rows_.data(), position_of, of_row);
+        search_tree(context_, tree, tree, request, sink);
+    }
 
     template <class Body>
     void each_range(const Body& body) {
@@ -133,7 +162,7 @@ private:
     /// Finds the least edge of every component.
     void search() {
         parallel_for(0, points_.count - 1, grain,
-                     [&](std::int64_t begin, std::int64_t end) { bound_by_order(forest_, begin, end); });
+                     [&](std::int64_t begin, std::int64_t end) { Steps::bound_by_order(forest_, begin, end); });
         using Node = NodeOfForest<T>;
         const std::vector<Buffer<Node>> nodes = node_attributes<Node>(
             context_, view_,
@@ -152,11 +181,21 @@ private:
             });
         const int plane = plane_of_tasks(view_, context_.threads());
         const std::vector<Step> schedule = make_schedule(view_, plane, view_);
-        ForestSearch<T> search{{&view_, &view_, points_.dimension(), points_.frame.periodic, &schedule}, &forest_, {}};
+        ForestSearch<T, Weight> search{
+            {&view_, &view_, points_.dimension(), points_.frame.periodic, &schedule}, &forest_, {}, {}};
         std::transform(nodes.begin(), nodes.end(), search.nodes.begin(),
                        [](const Buffer<Node>& of_plane) { return of_plane.data(); });
+        if constexpr (!Weight::is_distance) {
+            if (cores_.empty()) {
+                cores_ = node_attributes<T>(
+                    context_, view_, [&](std::int32_t point) { return forest_.weigh.core[point]; },
+                    [](T a, T b) { return std::min(a, b); });
+            }
+            std::transform(cores_.begin(), cores_.end(), search.cores.begin(),
+                           [](const Buffer<T>& of_plane) { return of_plane.data(); });
+        }
         parallel_each(view_.planes[plane].nodes, 1, [&](std::int64_t node) {
-            search_forest(search, node, scratch_.local());
+            Steps::search(search, node, scratch_.local());
             context_.done(0);
         });
     }
@@ -175,7 +214,7 @@ private:
                 const std::int32_t other = forest_.neighbor(point);
                 const std::int32_t gone = groups.unite(static_cast<std::int32_t>(root), other);
                 if (gone >= 0) {
-                    edges_.set(gone - 1, points_.indices[point], points_.indices[other], distance_[point]);
+                    record(gone - 1, point, other);
                     ++linked;
                 }
             }
@@ -183,6 +222,14 @@ private:
             context_.done(linked);
         });
         components_ -= links.load();
+    }
+
+    void record(std::int64_t edge, std::int32_t point, std::int32_t other) {
+        if constexpr (Weight::is_distance) {
+            edges_.set(edge, points_.indices[point], points_.indices[other], distance_[point]);
+        } else { // positions, until all edges are measured
+            edges_.edges[edge] = {distance_[point], T(0), {point, other}};
+        }
     }
 
     /// Every point points to its root again, and nothing is known of the new components.
@@ -198,7 +245,7 @@ private:
 
     void mark_duplicates() {
         each_point([&](std::int64_t point) {
-            bool is_equal = point > 0;
+            bool is_equal = point > 0 && component_[point - 1] == component_[point];
             for (int axis = 0; is_equal && axis < points_.dimension(); ++axis) {
                 is_equal = points_.axis(axis)[point - 1] == points_.axis(axis)[point];
             }
@@ -211,7 +258,7 @@ private:
     Context& context_;
     const PointSet<T>& points_;
     const TreeView<T> view_;
-    const EdgeMemory<T> edges_;
+    const Edges edges_;
     std::int64_t components_;
     Buffer<std::int32_t> rows_;
     Buffer<std::uint8_t> next_;
@@ -220,7 +267,8 @@ private:
     Buffer<T> bound_;
     Buffer<T> unseen_;
     Buffer<std::int32_t> best_;
-    const Forest<T> forest_;
+    const Forest<T, Weight> forest_;
+    std::vector<Buffer<T>> cores_; ///< of nodes, once they are searched
     PerThread<ForestScratch<T>> scratch_;
 };
 

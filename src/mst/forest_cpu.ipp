@@ -8,6 +8,9 @@
 HWY_BEFORE_NAMESPACE();
 namespace kith::detail::HWY_NAMESPACE {
 
+template <class T>
+using DistancePolicy = ForestPolicy<T, DistanceWeight<T>>;
+
 void read_rows_any(const Forest<KITH_SCALAR>& forest, std::int64_t begin, std::int64_t end) {
     read_rows_of(forest, begin, end);
 }
@@ -18,7 +21,7 @@ void bound_by_order_any(const Forest<KITH_SCALAR>& forest, std::int64_t begin, s
 
 void search_forest_any(const ForestSearch<KITH_SCALAR>& search, std::int64_t node,
                        ForestScratch<KITH_SCALAR>& scratch) {
-    walk_from<ForestPolicy, KITH_SCALAR>(search, node, scratch);
+    walk_from<DistancePolicy, KITH_SCALAR>(search, node, scratch);
 }
 
 } // namespace kith::detail::HWY_NAMESPACE
@@ -31,15 +34,23 @@ HWY_EXPORT(read_rows_any);
 HWY_EXPORT(bound_by_order_any);
 HWY_EXPORT(search_forest_any);
 
-void read_rows(const Forest<KITH_SCALAR>& forest, std::int64_t begin, std::int64_t end) {
+using Distance = DistanceWeight<KITH_SCALAR>;
+
+template <>
+void ForestSteps<KITH_SCALAR, Distance>::read_rows(const Forest<KITH_SCALAR>& forest, std::int64_t begin,
+                                                   std::int64_t end) {
     HWY_DYNAMIC_DISPATCH(read_rows_any)(forest, begin, end);
 }
 
-void bound_by_order(const Forest<KITH_SCALAR>& forest, std::int64_t begin, std::int64_t end) {
+template <>
+void ForestSteps<KITH_SCALAR, Distance>::bound_by_order(const Forest<KITH_SCALAR>& forest, std::int64_t begin,
+                                                        std::int64_t end) {
     HWY_DYNAMIC_DISPATCH(bound_by_order_any)(forest, begin, end);
 }
 
-void search_forest(const ForestSearch<KITH_SCALAR>& search, std::int64_t node, ForestScratch<KITH_SCALAR>& scratch) {
+template <>
+void ForestSteps<KITH_SCALAR, Distance>::search(const ForestSearch<KITH_SCALAR>& search, std::int64_t node,
+                                                ForestScratch<KITH_SCALAR>& scratch) {
     HWY_DYNAMIC_DISPATCH(search_forest_any)(search, node, scratch);
 }
 

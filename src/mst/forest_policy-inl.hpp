@@ -4,7 +4,8 @@
 // Receivers are the points whose rows are used up and whose last known distance is within the bound of their component:
 // only they can have a better edge. Sources that are the receiver's own component as a whole are dropped for good, all
 // others beyond the bound; bounds shrink by what any task finds. Equal distances are never dropped, so that the index
-// decides, and answers do not depend on who was first.
+// decides, and answers do not depend on who was first. Where edges are weighed by core distances, weights stand for
+// distances in all of this, and nodes whose least core distance is beyond the bound are dropped as well.
 
 #include "mst/forest.hpp"
 #include "walk/receiver_walk-inl.hpp"
@@ -35,30 +36,8 @@ HWY_INLINE void lower(T& shared, T value) {
     }
 }
 
-/// Whether the next neighbor of a point makes an edge that comes before that of another point.
-template <class T>
-HWY_INLINE bool comes_before(const Forest<T>& forest, std::int32_t point, std::int32_t other) {
-    if (forest.distance[point] != forest.distance[other]) {
-        return forest.distance[point] < forest.distance[other];
-    }
-    const std::int32_t* index = forest.tree->points.indices;
-    const auto [smaller, larger] = std::minmax(index[point], index[forest.neighbor(point)]);
-    const auto [other_smaller, other_larger] = std::minmax(index[other], index[forest.neighbor(other)]);
-    return smaller < other_smaller || (smaller == other_smaller && larger < other_larger);
-}
-
-/// Offers the next neighbor of a point to its component.
-template <class T>
-HWY_INLINE void offer(const Forest<T>& forest, std::int32_t component, std::int32_t point) {
-    const std::atomic_ref<std::int32_t> best(forest.best[component]);
-    std::int32_t seen = best.load(std::memory_order_acquire);
-    while ((seen < 0 || comes_before(forest, point, seen)) &&
-           !best.compare_exchange_weak(seen, point, std::memory_order_acq_rel, std::memory_order_acquire)) {
-    }
-}
-
-template <class T>
-T squared_distance(const Forest<T>& forest, std::int64_t point, std::int64_t other) {
+template <class T, class Weight>
+T squared_distance(const Forest<T, Weight>& forest, std::int64_t point, std::int64_t other) {
     const TreeView<T>& tree = *forest.tree;
     T sum = 0;
     for (int axis = 0; axis < forest.dimension; ++axis) {
@@ -70,11 +49,45 @@ T squared_distance(const Forest<T>& forest, std::int64_t point, std::int64_t oth
     return sum;
 }
 
+template <class T, class Weight>
+HWY_INLINE T weight_between(const Forest<T, Weight>& forest, std::int32_t point, std::int32_t other) {
+    return forest.weigh(point, other, squared_distance(forest, point, other));
+}
+
+/// Whether the next neighbor of a point makes an edge that comes before that of another point.
+template <class T, class Weight>
+HWY_INLINE bool comes_before(const Forest<T, Weight>& forest, std::int32_t point, std::int32_t other) {
+    if (forest.distance[point] != forest.distance[other]) {
+        return forest.distance[point] < forest.distance[other];
+    }
+    if constexpr (!Weight::is_distance) {
+        const T length = squared_distance(forest, point, forest.neighbor(point));
+        const T other_length = squared_distance(forest, other, forest.neighbor(other));
+        if (length != other_length) {
+            return length < other_length;
+        }
+    }
+    const std::int32_t* index = forest.tree->points.indices;
+    const auto [smaller, larger] = std::minmax(index[point], index[forest.neighbor(point)]);
+    const auto [other_smaller, other_larger] = std::minmax(index[other], index[forest.neighbor(other)]);
+    return smaller < other_smaller || (smaller == other_smaller && larger < other_larger);
+}
+
+/// Offers the next neighbor of a point to its component.
+template <class T, class Weight>
+HWY_INLINE void offer(const Forest<T, Weight>& forest, std::int32_t component, std::int32_t point) {
+    const std::atomic_ref<std::int32_t> best(forest.best[component]);
+    std::int32_t seen = best.load(std::memory_order_acquire);
+    while ((seen < 0 || comes_before(forest, point, seen)) &&
+           !best.compare_exchange_weak(seen, point, std::memory_order_acq_rel, std::memory_order_acquire)) {
+    }
+}
+
 /// Points of one component follow each other mostly: what is known of a run of them is brought there at once.
-template <class T>
+template <class T, class Weight>
 class RunOfComponent {
 public:
-    explicit RunOfComponent(const Forest<T>& forest) : forest_(forest) {}
+    explicit RunOfComponent(const Forest<T, Weight>& forest) : forest_(forest) {}
 
     HWY_INLINE void add(std::int32_t component, std::int32_t point) {
         if (component != component_) {
@@ -99,7 +112,7 @@ public:
     }
 
 private:
-    const Forest<T>& forest_;
+    const Forest<T, Weight>& forest_;
     std::int32_t component_ = -1;
     std::int32_t best_ = -1;
     T unseen_ = std::numeric_limits<T>::infinity();
@@ -122,9 +135,30 @@ HWY_INLINE int first_foreign(const std::int32_t* row, const std::int32_t* compon
     return std::countr_zero(foreign);
 }
 
-template <class T>
-void read_rows_of(const Forest<T>& forest, std::int64_t begin, std::int64_t end) {
-    RunOfComponent<T> run(forest);
+/// Reads on the row of a point, whose next neighbor has joined its component, to the place `next`, row_length if there is
+/// no other.
+template <class T, class Weight>
+HWY_INLINE void read_on(const Forest<T, Weight>& forest, std::int32_t point, int next) {
+    const std::int32_t* row = forest.rows + std::int64_t{point} * row_length;
+    T distance = std::numeric_limits<T>::infinity(); // the row holds all points
+    if constexpr (Weight::is_distance) {
+        const std::int32_t last = row[std::min(next, row_length - 1)];
+        if (last >= 0) {
+            distance = squared_distance(forest, point, last);
+        } else {
+            next = row_length;
+        }
+    } else {
+        distance = next < row_length ? weight_between(forest, point, row[next])
+                                     : std::max(forest.distance[point], forest.weigh.frontier[point]);
+    }
+    forest.next[point] = static_cast<std::uint8_t>(next);
+    forest.distance[point] = distance;
+}
+
+template <class T, class Weight>
+void read_rows_of(const Forest<T, Weight>& forest, std::int64_t begin, std::int64_t end) {
+    RunOfComponent<T, Weight> run(forest);
     for (auto point = static_cast<std::int32_t>(begin); point < end; ++point) {
         const int before = forest.next[point];
         if (before == is_duplicate) {
@@ -133,13 +167,9 @@ void read_rows_of(const Forest<T>& forest, std::int64_t begin, std::int64_t end)
         const std::int32_t component = forest.component[point];
         if (before < row_length) {
             const std::int32_t* row = forest.rows + std::int64_t{point} * row_length;
-            int next = first_foreign(row, forest.component, component);
+            const int next = first_foreign(row, forest.component, component);
             if (next != before || row[next] < 0) {
-                const std::int32_t last = row[std::min(next, row_length - 1)];
-                next = last < 0 ? row_length : next; // the row holds all points
-                forest.next[point] = static_cast<std::uint8_t>(next);
-                forest.distance[point] =
-                    last < 0 ? std::numeric_limits<T>::infinity() : squared_distance(forest, point, last);
+                read_on(forest, point, next);
             }
         }
         run.add(component, point);
@@ -147,26 +177,26 @@ void read_rows_of(const Forest<T>& forest, std::int64_t begin, std::int64_t end)
     run.finish();
 }
 
-template <class T>
-void bound_by_order_of(const Forest<T>& forest, std::int64_t begin, std::int64_t end) {
-    for (std::int64_t point = begin; point < end; ++point) {
+template <class T, class Weight>
+void bound_by_order_of(const Forest<T, Weight>& forest, std::int64_t begin, std::int64_t end) {
+    for (auto point = static_cast<std::int32_t>(begin); point < end; ++point) {
         const std::int32_t component = forest.component[point];
         const std::int32_t other = forest.component[point + 1];
         if (component != other) {
-            const T squared = squared_distance(forest, point, point + 1);
-            lower(forest.bound[component], squared);
-            lower(forest.bound[other], squared);
+            const T weight = weight_between(forest, point, point + 1);
+            lower(forest.bound[component], weight);
+            lower(forest.bound[other], weight);
         }
     }
 }
 
-template <class T>
+template <class T, class Weight>
 class ForestPolicy : public PolicyDefaults {
 public:
     using Bound = NodeOfForest<T>;
     using List = InteractionList<T>;
 
-    ForestPolicy(const ForestSearch<T>& search, ForestScratch<T>& scratch)
+    ForestPolicy(const ForestSearch<T, Weight>& search, ForestScratch<T>& scratch)
         : search_(search), forest_(*search.forest), tree_(*forest_.tree), scratch_(scratch) {
         with_space(search.dimension, search.periodic,
                    [&]<int D, bool Periodic>() { search_point_ = &search_in_space<Periodic, D>; });
@@ -191,8 +221,11 @@ public:
             list.nodes[kept] = node;
             list.least[kept] = list.least[i];
             list.greatest[kept] = list.greatest[i];
-            kept +=
-                component == Bound::several || (component != bound.component && component != Bound::nothing) ? 1 : 0;
+            bool is_kept = component == Bound::several || (component != bound.component && component != Bound::nothing);
+            if constexpr (!Weight::is_distance) {
+                is_kept = is_kept && search_.cores[level][node] <= bound.reach;
+            }
+            kept += is_kept ? 1 : 0;
         }
         list.size = kept;
     }
@@ -214,9 +247,19 @@ private:
     static constexpr std::int64_t vector_padding = static_cast<std::int64_t>(hn::MaxLanes(Tag()));
 
     struct Found {
+        T weight = std::numeric_limits<T>::infinity();
         T distance = std::numeric_limits<T>::infinity(); ///< squared
         std::int32_t index = std::numeric_limits<std::int32_t>::max();
         std::int32_t point = -1;
+
+        [[nodiscard]] HWY_INLINE bool comes_before(const Found& other) const {
+            if constexpr (!Weight::is_distance) {
+                if (weight != other.weight) {
+                    return weight < other.weight;
+                }
+            }
+            return distance < other.distance || (distance == other.distance && index < other.index);
+        }
     };
 
     [[nodiscard]] HWY_INLINE T bound_of(std::int32_t component) const {
@@ -240,6 +283,12 @@ private:
         for (std::int64_t i = 0; i < list.size; ++i) {
             walk.near_nodes[i] = near[i].second;
         }
+        if constexpr (!Weight::is_distance) {
+            scratch_.near_cores.reserve(stride_);
+            for (std::int64_t i = 0; i < list.size; ++i) {
+                scratch_.near_cores[i] = search_.cores[0][walk.near_nodes[i]];
+            }
+        }
         for (int axis = 0; axis < search_.dimension; ++axis) {
             for (std::int64_t i = 0; i < list.size; ++i) {
                 walk.lower_corners[axis * stride_ + i] = leaves.lower(axis)[walk.near_nodes[i]];
@@ -254,12 +303,11 @@ private:
         policy.template search<Periodic, D>(point, component);
     }
 
-    /// Finds the nearest point of another component, if it is within the bound of its own.
+    /// Finds the point of another component to which the least edge leads, if it is within the bound of its own.
     template <bool Periodic, int D>
     HWY_INLINE void search(std::int32_t point, std::int32_t component) {
         const Tag tag;
         const auto lanes = static_cast<std::int64_t>(hn::Lanes(tag));
-        const PlaneView<T>& leaves = tree_.planes[0];
         const WalkScratch<T>& walk = scratch_.walk;
         Receiver<T, D> position;
         load_point<D>(tree_.points.axis(0) + point, tree_.points.stride, position.lower);
@@ -271,23 +319,25 @@ private:
             const Columns<Tag> lower{tag, walk.lower_corners.data() + i, stride_};
             const Columns<Tag> upper{tag, walk.upper_corners.data() + i, stride_};
             HWY_ALIGN T least[vector_padding];
-            const auto distances = least_distances<Periodic, D>(tag, position, lower, upper);
-            hn::Store(distances, tag, least);
-            const auto near = hn::And(hn::Le(distances, hn::Set(tag, limit)), hn::FirstN(tag, size_ - i));
+            auto weights = least_distances<Periodic, D>(tag, position, lower, upper);
+            if constexpr (!Weight::is_distance) {
+                weights = hn::Max(weights, hn::LoadU(tag, scratch_.near_cores.data() + i));
+            }
+            hn::Store(weights, tag, least);
+            const auto near = hn::And(hn::Le(weights, hn::Set(tag, limit)), hn::FirstN(tag, size_ - i));
             for (unsigned bits = mask_bits(tag, near); bits != 0; bits &= bits - 1) {
                 const int lane = std::countr_zero(bits);
                 const std::int32_t leaf = walk.near_nodes[i + lane];
                 limit = std::min(limit, bound_of(component));
                 if (least[lane] <= limit && search_.nodes[0][leaf].component != component) {
-                    search_leaf<Periodic>(position, component, leaves.first_point[leaf], leaves.first_point[leaf + 1],
-                                          limit, found);
+                    search_leaf<Periodic>(position, point, component, leaf, limit, found);
                 }
             }
         }
-        if (found.distance <= limit) { // or else something nearer to the point may have been passed over
+        if (found.weight <= limit) { // or else something nearer to the point may have been passed over
             forest_.rows[std::int64_t{point} * row_length + row_length - 1] = found.point;
             forest_.next[point] = row_length - 1;
-            forest_.distance[point] = found.distance;
+            forest_.distance[point] = found.weight;
             offer(forest_, component, point);
         } else {
             forest_.distance[point] = number_after(limit);
@@ -295,8 +345,10 @@ private:
     }
 
     template <bool Periodic, int D>
-    HWY_INLINE void search_leaf(const Receiver<T, D>& position, std::int32_t component, std::int64_t begin,
-                                std::int64_t end, T& limit, Found& found) const {
+    HWY_INLINE void search_leaf(const Receiver<T, D>& position, std::int32_t point, std::int32_t component,
+                                std::int32_t leaf, T& limit, Found& found) const {
+        const std::int64_t begin = tree_.planes[0].first_point[leaf];
+        const std::int64_t end = tree_.planes[0].first_point[leaf + 1];
         const Tag tag;
         const hn::Rebind<LaneIndex, Tag> index_tag;
         const auto lanes = static_cast<std::int64_t>(hn::Lanes(tag));
@@ -305,26 +357,32 @@ private:
             const Columns<Tag> others{tag, tree_.points.axis(0) + i, tree_.points.stride};
             const auto distances =
                 point_distances<Periodic, D>(tag, position.lower, position.period, others, hn::Zero(tag));
+            auto weights = distances;
+            if constexpr (!Weight::is_distance) {
+                const T* const core = forest_.weigh.core;
+                weights = hn::Max(hn::Max(distances, hn::LoadU(tag, core + i)), hn::Set(tag, core[point]));
+            }
             const auto is_own = hn::RebindMask(tag, hn::Eq(load_indices(index_tag, forest_.component + i), own));
             const auto in_range = hn::FirstN(tag, end - i);
-            const auto near = hn::And(hn::AndNot(is_own, hn::Le(distances, hn::Set(tag, limit))), in_range);
+            const auto near = hn::And(hn::AndNot(is_own, hn::Le(weights, hn::Set(tag, limit))), in_range);
             if (hn::AllFalse(tag, near)) {
                 continue;
             }
             HWY_ALIGN T measured[vector_padding];
+            HWY_ALIGN T weighed[vector_padding];
             hn::Store(distances, tag, measured);
+            hn::Store(weights, tag, weighed);
             for (unsigned bits = mask_bits(tag, near); bits != 0; bits &= bits - 1) {
                 const int lane = std::countr_zero(bits);
                 const auto other = static_cast<std::int32_t>(i + lane);
-                const T distance = measured[lane];
-                const std::int32_t index = tree_.points.indices[other];
-                if (distance < found.distance || (distance == found.distance && index < found.index)) {
-                    found = {distance, index, other};
-                    limit = std::min(limit, distance);
+                const Found candidate{weighed[lane], measured[lane], tree_.points.indices[other], other};
+                if (candidate.comes_before(found)) {
+                    found = candidate;
+                    limit = std::min(limit, found.weight);
                 }
             }
         }
-        lower(forest_.bound[component], found.distance);
+        lower(forest_.bound[component], found.weight);
     }
 
     static HWY_INLINE T number_after(T number) {
@@ -332,8 +390,8 @@ private:
         return number < std::numeric_limits<T>::infinity() ? std::bit_cast<T>(std::bit_cast<Bits>(number) + 1) : number;
     }
 
-    const ForestSearch<T>& search_;
-    const Forest<T>& forest_;
+    const ForestSearch<T, Weight>& search_;
+    const Forest<T, Weight>& forest_;
     const TreeView<T>& tree_;
     ForestScratch<T>& scratch_;
     std::int64_t size_ = 0; ///< of the near leaves
