@@ -19,6 +19,7 @@
 #include <kith/group_order.hpp>
 #include <kith/group_sizes.hpp>
 #include <kith/halos.hpp>
+#include <kith/hdbscan.hpp>
 #include <kith/hierarchy.hpp>
 #include <kith/index_array.hpp>
 #include <kith/kdtree_order.hpp>

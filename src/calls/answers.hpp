@@ -31,12 +31,13 @@ enum class Task : std::uint8_t {
     clusters,
     spanning_tree,
     spanning_tree_in_phase_space,
+    density_clusters,
     pair_counts,
     index,
 };
 
 /// Names of the tasks, in the order of Task.
-inline constexpr std::array<std::string_view, 13> task_names{
+inline constexpr std::array<std::string_view, 14> task_names{
     "k nearest neighbors",
     "k nearest neighbors in z-order",
     "visitors of k nearest neighbors",
@@ -48,6 +49,7 @@ inline constexpr std::array<std::string_view, 13> task_names{
     "DBSCAN",
     "the spanning tree",
     "the spanning tree in phase space",
+    "HDBSCAN*",
     "pair counts",
     "a kept index",
 };
@@ -106,6 +108,8 @@ inline constexpr EngineRow engine_table[] = {
     {Task::spanning_tree, Engine::brute_force, {true, false, false, false, false}},
     {Task::spanning_tree_in_phase_space, Engine::tree, {true, true, false, true, false}},
     {Task::spanning_tree_in_phase_space, Engine::brute_force, {true, false, false, false, false}},
+    {Task::density_clusters, Engine::tree, {true, false, false, false, false}},
+    {Task::density_clusters, Engine::brute_force, {true, false, false, false, false}},
     {Task::pair_counts, Engine::tree, {true, true, false, true, false}},
     {Task::index, Engine::tree, {true, true, false, false, false}},
     {Task::index, Engine::brute_force, {true, false, false, false, false}},

@@ -4,6 +4,7 @@
 
 #include "calls/device_calls.hpp"
 #include "groups/checks.hpp"
+#include "groups/resolve_eps.hpp"
 #include "neighbors/checks.hpp"
 #include "neighbors/radius_checks.hpp"
 #include "neighbors/sum_checks.hpp"
@@ -192,10 +193,7 @@ void check(const FofCall& call, Where where) {
 
 void check(const DbscanCall& call, Where where) {
     check_engine(call.options.engine, call.points, Task::clusters, where);
-    if (!(call.eps >= 0) || std::isinf(call.eps)) {
-        throw error(ErrorKind::invalid_argument, of_value(call.eps), "eps is ", call.eps,
-                    "; it must be a finite number, 0 or more");
-    }
+    check_eps(call.eps);
     if (call.min_samples < 1) {
         throw error(ErrorKind::invalid_argument, of_value(call.min_samples), "min_samples is ", call.min_samples,
                     "; it must be 1 or more, as it counts the point itself");
@@ -211,6 +209,28 @@ void check(const SpanningTreeCall& call, Where where) {
         check_length(options.phase_space->linking_length);
         check_phase_space_for(options.phase_space->phase_space, call.points, options.execution, where);
     }
+}
+
+void check(const HdbscanCall& call, Where where) {
+    const HdbscanOptions& options = call.options;
+    check_engine(options.engine, call.points, Task::density_clusters, where);
+    if (call.min_cluster_size < 2) {
+        throw error(ErrorKind::invalid_argument, of_value(call.min_cluster_size), "min_cluster_size is ",
+                    call.min_cluster_size, "; it must be 2 or more");
+    }
+    if (options.min_samples < 0) {
+        throw error(ErrorKind::invalid_argument, of_value(options.min_samples), "min_samples is ", options.min_samples,
+                    "; it must be 1 or more, as it counts the point itself, or 0 for min_cluster_size");
+    }
+    if (!(options.selection_epsilon >= 0)) {
+        throw error(ErrorKind::invalid_argument, of_value(options.selection_epsilon), "selection_epsilon is ",
+                    options.selection_epsilon, "; it must be 0 or more");
+    }
+    if (options.max_cluster_size < 0) {
+        throw error(ErrorKind::invalid_argument, of_value(options.max_cluster_size), "max_cluster_size is ",
+                    options.max_cluster_size, "; it must be 1 or more, or 0 for no limit");
+    }
+    check_points(call.points, options.box, options.execution, where);
 }
 
 void check(const ZOrderCall& call, Where where) {

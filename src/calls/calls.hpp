@@ -6,6 +6,7 @@
 
 #include <kith/dbscan.hpp>
 #include <kith/fof.hpp>
+#include <kith/hdbscan.hpp>
 #include <kith/knn.hpp>
 #include <kith/pair_counts.hpp>
 #include <kith/radius.hpp>
@@ -83,6 +84,12 @@ struct SpanningTreeCall {
     }
 };
 
+struct HdbscanCall {
+    const PointsOrTree& points;
+    std::int64_t min_cluster_size;
+    const HdbscanOptions& options;
+};
+
 struct ZOrderCall {
     const PointsView& points;
     const ZOrderOptions& options;
@@ -109,6 +116,7 @@ std::int64_t check(const SumCall& call, Where where);
 void check(const FofCall& call, Where where);
 void check(const DbscanCall& call, Where where);
 void check(const SpanningTreeCall& call, Where where);
+void check(const HdbscanCall& call, Where where);
 void check(const ZOrderCall& call, Where where);
 void check(const PairCall& call, Where where);
 

@@ -23,6 +23,9 @@ public:
 
     /// Of an edge of this squared length, which is in working units. Infinity if no number is long enough.
     [[nodiscard]] T operator()(T squared) const noexcept {
+        if (squared == std::numeric_limits<T>::infinity()) { // of a weight
+            return squared;
+        }
         Bits height = std::bit_cast<Bits>(back_(std::sqrt(squared)));
         height += joins(height, squared) ? 0 : 1;
         const bool is_smallest = joins(height, squared) && (height == 0 || !joins(height - 1, squared));

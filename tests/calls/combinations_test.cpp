@@ -119,6 +119,14 @@ std::vector<Call> calls_on(Given& given) {
              const std::vector<LinkingLength> lengths = {given.length};
              (void)fof_ladder(given.spanning, lengths, {.engine = engine, .execution = execution});
          }},
+        {"hdbscan", Task::density_clusters, false,
+         [&](Engine engine, const Execution& execution) {
+             (void)hdbscan(points, 5, {.engine = engine, .execution = execution});
+         }},
+        {"hdbscan of a tree", Task::density_clusters, false,
+         [&](Engine engine, const Execution& execution) {
+             (void)hdbscan(given.index(engine), 5, {.engine = engine, .execution = execution});
+         }},
         {"pair_counts", Task::pair_counts, false,
          [&](Engine engine, const Execution& execution) {
              (void)pair_counts(points, given.edges, {.engine = engine, .execution = execution});

@@ -183,6 +183,15 @@ std::vector<Call> calls_with(const Expected<T>& given) {
              return same_edges<T>(hierarchy(tree, {.engine = engine, .execution = execution}).spanning_tree(),
                                   given.edges);
          }},
+        {"hdbscan", Task::density_clusters,
+         [&](const Tree& tree, Engine engine, const Execution& execution, auto&) {
+             const HdbscanResult found = hdbscan(tree, 5, {.min_samples = 4, .engine = engine, .execution = execution});
+             std::vector<std::int32_t> star = given.clusters.labels;
+             for (std::size_t i = 0; i < star.size(); ++i) {
+                 star[i] = given.clusters.is_core[i] != 0 ? star[i] : -1;
+             }
+             return found.cut(length) == star;
+         }},
         {"fof_ladder", Task::spanning_tree,
          [&](const Tree& tree, Engine engine, const Execution& execution, auto&) {
              const std::vector<LinkingLength> lengths{LinkingLength::absolute(length)};

@@ -154,6 +154,11 @@ std::vector<Function> functions() {
              return share.are_mine(found.labels64(), all.labels()) && share.are_mine(found.is_core, all.is_core) &&
                     found.sizes == all.sizes && share.is_mine(found.distribution, ranks);
          }},
+        {"hdbscan", Task::density_clusters,
+         [](const Share& share, Engine engine, const Execution& execution, int) {
+             (void)hdbscan(share.mine, 5, {.engine = engine, .execution = execution});
+             return false;
+         }},
         {"pair_counts", Task::pair_counts,
          [](const Share& share, Engine engine, const Execution& execution, int ranks) {
              const std::vector<double> edges{0, length};

@@ -86,6 +86,10 @@ protected:
             }
             return detail::check(detail::SpanningTreeCall{points, options}, where);
         }
+        case Task::density_clusters: {
+            const HdbscanOptions options{.engine = engine, .execution = execution_};
+            return detail::check(detail::HdbscanCall{points, 5, options}, where);
+        }
         case Task::pair_counts: {
             const std::vector<double> edges{0, 0.1};
             const PairCountOptions options{.engine = engine, .execution = execution_};
@@ -170,6 +174,8 @@ protected:
                 detail::on_gpu().spanning_tree(points, {.execution = execution_, .phase_space = at}, engine).edges(),
                 spanning_tree(view_, {.execution = cpu(1), .phase_space = at}).edges());
         }
+        case Task::density_clusters: // on no GPU
+            return false;
         case Task::index: {
             bool is_equal = answers_granted_calls(index_on_device(view_, {.engine = engine}));
             if (engine == Engine::clover) {

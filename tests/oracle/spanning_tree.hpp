@@ -5,6 +5,7 @@
 #include "oracle/working_copy.hpp"
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 namespace kith::oracle {
@@ -21,5 +22,18 @@ struct TreeEdge {
 
 template <class T>
 std::vector<TreeEdge<T>> spanning_tree(const WorkingCopy<T>& points);
+
+/// The weight of an edge between two points of that squared distance, in squared working units.
+template <class T>
+using EdgeWeight = std::function<T(std::int32_t, std::int32_t, T)>;
+
+/// The same in the order of (weight, squared distance, smaller index, larger index); weights and heights are those of
+/// the edges' weights.
+template <class T>
+std::vector<TreeEdge<T>> spanning_tree(const WorkingCopy<T>& points, const EdgeWeight<T>& weight_of);
+
+/// The smallest number of type T whose square, in working units, is no less.
+template <class T>
+T height_of(const WorkingCopy<T>& points, T squared);
 
 } // namespace kith::oracle

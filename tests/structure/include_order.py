@@ -14,7 +14,7 @@ MODULES = ("support cuda geometry points order tree walk neighbors groups pairs 
 HEADERS = {"async": "groups", "box": "points", "catalog": "halos", "catalog_columns": "halos", "catalog_file": "io",
            "catalog_reader": "io", "communicator": "support", "cosmology": "halos", "dbscan": "groups",
            "device_catalog": "halos", "device_status": "support", "distributed": "distributed", "error": "support",
-           "execution": "support", "fof": "groups", "hierarchy": "mst", "io": "io", "kdtree": "engines",
+           "execution": "support", "fof": "groups", "hdbscan": "mst", "hierarchy": "mst", "io": "io", "kdtree": "engines",
            "kdtree_build": "engines", "kdtree_candidates": "engines", "kdtree_layout": "engines",
            "kdtree_arrange": "engines", "kdtree_order": "engines", "kdtree_split": "engines", "kdtree_search": "engines",
            "kdtree_view": "engines", "knn": "neighbors", "mpi": "distributed", "pair_counts": "pairs", "group_order": "halos", "halos": "halos",

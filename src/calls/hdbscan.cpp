@@ -1,0 +1,137 @@
+// The public HDBSCAN* calls: a call is normalized, checked once, and dispatched once.
+#include <kith/error.hpp>
+#include <kith/hdbscan.hpp>
+
+#include "calls/calls.hpp"
+#include "calls/choose.hpp"
+#include "calls/sources.hpp"
+#include "calls/zeros.hpp"
+#include "engines/brute_force/spanning_tree.hpp"
+#include "groups/resolve_eps.hpp"
+#include "mst/cluster_selection.hpp"
+#include "mst/components.hpp"
+#include "mst/condensed_tree.hpp"
+#include "mst/merges.hpp"
+#include "mst/reachability.hpp"
+#include "mst/weighed_tree.hpp"
+#include "support/allocation_errors.hpp"
+#include "support/context.hpp"
+#include "support/dimension.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <vector>
+
+namespace kith {
+
+namespace detail {
+
+namespace {
+
+/// Too few points for any to be a core point: all weights are infinite, and lengths alone order the edges.
+template <Coordinate T>
+void span_without_core(Context& context, WorkingPoints<T>& points, Engine engine, const WeighedEdges<T>& to) {
+    Buffer<SpanningEdge> ends(context.memory_tracker(), to.count);
+    Buffer<T> squared(context.memory_tracker(), to.count);
+    const EdgeMemory<T> edges{ends.data(), squared.data(), to.spare, to.count};
+    if (const PlaneTree<T>* const planes = points.planes(context, engine)) {
+        span_tree(context, *planes, edges);
+    } else {
+        context.stage("connect", [&] { span_all_pairs(context, points.in_any_order(context), edges); });
+    }
+    constexpr T infinity = std::numeric_limits<T>::infinity();
+    for (std::int64_t i = 0; i < to.count; ++i) {
+        to.edges[i] = {infinity, squared[i], ends[i]};
+    }
+    std::fill_n(to.spare, to.count + 1, infinity);
+}
+
+template <Coordinate T>
+void span(Context& context, WorkingPoints<T>& points, std::int64_t count, std::int64_t min_samples, Engine engine,
+          const WeighedEdges<T>& edges) {
+    if (count < min_samples) {
+        span_without_core(context, points, engine, edges);
+    } else if (const PlaneTree<T>* const planes = points.planes(context, engine)) {
+        span_by_reachability(context, *planes, min_samples, edges);
+    } else {
+        const PointSet<T>* gathered = nullptr;
+        context.stage("gather", [&] { gathered = &points.in_any_order(context); });
+        span_all_pairs(context, *gathered, min_samples, edges);
+    }
+}
+
+template <Coordinate T>
+void span_into(Context& context, const HdbscanCall& call, HdbscanResult& result) {
+    WorkingPoints<T> points(context, call.points, call.options.box);
+    const std::int64_t count = call.points.count();
+    result.box = resolved_box(points.frame());
+    result.wrapped_points = points.frame().outside;
+    const Separation separation = separation_of(points.frame(), count);
+    result.shortest_length = separation.shortest;
+    result.largest = separation.largest;
+    if (count == 0) {
+        return;
+    }
+    WeighedTree<T> tree(context, count);
+    span(context, points, count, result.min_samples, result.engine, tree.memory());
+    context.stage("edges", [&] { finish_tree(context, points.frame(), tree, result); });
+    if (points.frame().has_tiny) {
+        count_unresolved(context, points.frame(), points.as_given(context), result);
+    }
+}
+
+void find_clusters(Context& context, const HdbscanOptions& options, HdbscanResult& result) {
+    Condensed condensed;
+    context.stage("merge", [&] {
+        const std::vector<Merge> merges =
+            merges_of(context, result.edges, static_cast<std::int64_t>(result.core_distances.size()));
+        with_allocation_errors("the clusters", [&] { condensed = condense(context, merges, result.min_cluster_size); });
+    });
+    context.stage("clusters", [&] {
+        with_allocation_errors("the clusters", [&] { select_clusters(condensed, options, result); });
+    });
+}
+
+} // namespace
+
+} // namespace detail
+
+HdbscanResult hdbscan(const PointsOrTree& points, std::int64_t min_cluster_size, const HdbscanOptions& options) {
+    const detail::HdbscanCall call{points, min_cluster_size, options};
+    const detail::Where where = detail::where_of(options.execution);
+    detail::check(call, where);
+    HdbscanResult result;
+    result.min_samples = options.min_samples > 0 ? options.min_samples : min_cluster_size;
+    result.min_cluster_size = min_cluster_size;
+    result.dtype = points.dtype();
+    result.engine =
+        detail::choose(detail::Task::density_clusters, options.engine, detail::size_of(points, nullptr, 0, where));
+    detail::Context context(options.execution);
+    detail::with_dtype(points.dtype(), [&]<Coordinate T>(T) { detail::span_into<T>(context, call, result); });
+    if (points.count() > 0) {
+        detail::find_clusters(context, options, result);
+    }
+    result.stages = context.take_stages();
+    return result;
+}
+
+std::vector<std::int32_t> HdbscanResult::cut(double eps, const Execution& execution) const {
+    detail::check_eps(eps);
+    const double rounded = detail::with_dtype(dtype, [&]<Coordinate T>(T) { return detail::rounded_eps<T>(eps); });
+    if (eps > 0 && rounded < shortest_length) {
+        throw detail::unresolved_eps(eps, {-1, -1, largest});
+    }
+    std::vector<std::int32_t> found = detail::zeros<std::int32_t>(execution, points(), "the labels");
+    const auto longer = std::upper_bound(heights.begin(), heights.end(), rounded);
+    detail::Context context(execution);
+    context.stage("link", [&] {
+        detail::label_core_points(
+            context, std::span(edges).first(longer - heights.begin()),
+            [&](std::int64_t i) { return core_distances[i] <= rounded; }, found);
+    });
+    return found;
+}
+
+} // namespace kith

@@ -1,0 +1,19 @@
+// Which clusters of the condensed tree are the answer of HDBSCAN*, and what follows for every point: labels,
+// probabilities and outlier scores.
+//
+// Method: stabilities are exact sums in fixed point (docs/semantics.md, "HDBSCAN*"), so that they depend on no order.
+// Passes over clusters go up (children before parents) or down (parents first), by their numbers. Sources: Campello,
+// Moulavi and Sander, PAKDD 2013; GLOSH: Campello et al., TKDD 10 (2015) 5; epsilon: Malzer and Baum, MFI 2020. Cost:
+// O(n).
+#pragma once
+
+#include <kith/hdbscan.hpp>
+
+#include "mst/condensed_tree.hpp"
+
+namespace kith::detail {
+
+/// Fills in clusters, labels and scores, from the heights and options of the result. Runs inside a stage.
+void select_clusters(const Condensed& condensed, const HdbscanOptions& options, HdbscanResult& result);
+
+} // namespace kith::detail
