@@ -135,7 +135,18 @@ Halos find(const Call& call, const std::optional<OutputArray>& labels, const Fof
         });
     }
     const std::span<std::int32_t> where = labels_of(*labels, call.device);
+    std::optional<Tree> tree; // of groups and halos
+    if (length && !is_secondary && (call.engine == Engine::automatic || call.engine == Engine::tree)) {
+        tree = answer(call, count, TreeOptions{},
+                      [&](const TreeOptions& tree_options) { return Tree(particles.positions, tree_options); });
+        particles.tree = &*tree;
+    }
     const auto find_groups = [&](const FofOptions& fof_options) -> FofSummary {
+        if (tree) {
+            FofOptions in_tree = fof_options;
+            in_tree.box = {};
+            return fof_into(where, *tree, length_of(*length), in_tree);
+        }
         if (!is_secondary) {
             return fof_into(where, call.points(), length_of(*length), fof_options);
         }

@@ -4,6 +4,7 @@
 #include <kith/halos.hpp>
 
 #include "calls/rank_calls.hpp"
+#include "calls/sources.hpp"
 #include "halos/bound_halos.hpp"
 #include "halos/columns.hpp"
 #include "halos/group_order.hpp"
@@ -14,7 +15,6 @@
 #include "support/message.hpp"
 #include "support/number_types.hpp"
 #include "support/one_process.hpp"
-#include "tree/plane_tree.hpp"
 
 #include <cmath>
 #include <cstdint>
@@ -48,6 +48,9 @@ void check_halos(const Particles& particles, const HaloOptions& options) {
     if (options.execution.device.kind != DeviceKind::cpu) {
         throw Error(ErrorKind::unsupported, "halos() runs on the CPU only; leave kith::cuda() out of its execution");
     }
+    if (particles.tree != nullptr && options.execution.team != nullptr) {
+        throw Error(ErrorKind::unsupported, "particles.tree belongs to one process; leave it out over ranks");
+    }
     if (particles.positions.dimension() != 3) {
         throw error(ErrorKind::invalid_argument, "positions: the dimension is ", particles.positions.dimension(),
                     "; halos have 3");
@@ -72,6 +75,35 @@ void check_halos(const Particles& particles, const HaloOptions& options) {
     }
 }
 
+namespace {
+
+/// What can be seen without looking at coordinates.
+void check_tree(const Particles& particles, const Box& box) {
+    if (particles.tree == nullptr) {
+        return;
+    }
+    const Tree& tree = *particles.tree;
+    if (tree.engine() != Engine::tree || tree.device().kind != DeviceKind::cpu) {
+        throw error(ErrorKind::unsupported, "particles.tree is an index of the engine '", name_of(tree.engine()), "'",
+                    tree.device().kind != DeviceKind::cpu ? " on a GPU" : "",
+                    "; halos() needs one of the engine 'tree' on the CPU, or none");
+    }
+    const PointsView& positions = particles.positions;
+    if (tree.size() != positions.count() || tree.dimension() != positions.dimension() ||
+        tree.dtype() != positions.dtype()) {
+        throw error(ErrorKind::invalid_argument, "particles.tree has ", tree.size(), " points of ", tree.dimension(),
+                    "-D ", name_of(tree.dtype()), ", the positions are ", positions.count(), " of ",
+                    positions.dimension(), "-D ", name_of(positions.dtype()), "; pass their tree, or none");
+    }
+    if (!(tree.box() == box)) {
+        throw Error(ErrorKind::invalid_argument,
+                    "particles.tree has another box than the groups; find them in the tree, "
+                    "or pass none");
+    }
+}
+
+} // namespace
+
 } // namespace detail
 
 namespace {
@@ -80,10 +112,11 @@ template <Coordinate T>
 void find(detail::Context& context, std::span<const std::int32_t> labels, const Particles& particles,
           const detail::halos::Columns& columns, Halos& found) {
     namespace halos = detail::halos;
-    detail::NormalizedPoints<T> normalized;
-    context.run([&] { normalized = detail::normalize_sources<T>(particles.positions, found.box); });
+    detail::WorkingPoints<T> points(
+        context, particles.tree != nullptr ? PointsOrTree(*particles.tree) : PointsOrTree(particles.positions),
+        found.box);
     HaloOptions& options = found.options;
-    halos::resolve_softening(options, normalized.frame, particles.positions.count(), found.groups);
+    halos::resolve_softening(options, points.frame(), particles.positions.count(), found.groups);
 
     std::vector<std::int32_t> rows(labels.size());
     found.group_offset.resize(static_cast<std::size_t>(found.groups) + 1);
@@ -93,10 +126,10 @@ void find(detail::Context& context, std::span<const std::int32_t> labels, const 
     halos::BoundMembers bound;
     context.stage("unbind", [&] { bound = halos::find_bound(context, columns, groups, options); });
 
-    const detail::PlaneTree<T> tree = detail::build_plane_tree<T>(context, normalized, {});
+    const detail::PlaneTree<T>* tree = points.planes(context, Engine::tree);
     context.stage("spheres", [&] {
         halos::describe_halos<T>(context,
-                                 {&tree, particles.positions, particles.masses, particles.uniform_mass, columns.types},
+                                 {tree, particles.positions, particles.masses, particles.uniform_mass, columns.types},
                                  groups, bound, found);
     });
     found.member_array = std::move(bound.rows);
@@ -118,6 +151,7 @@ Halos halos(std::span<const std::int32_t> labels, const FofSummary& groups, cons
     detail::require_one_process(options.execution);
     detail::check_halos(particles, options);
     detail::require_groups_of(groups, 0);
+    detail::check_tree(particles, groups.box);
     detail::Context context(options.execution);
     Halos found;
     found.options = options;

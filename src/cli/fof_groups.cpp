@@ -31,7 +31,14 @@ FofResult groups_of(const FofArguments& arguments, FofRun& run, const Execution&
         return fof_with_secondaries(points, run.is_secondary, length, arguments.min_members, options);
     }
     if (!arguments.by_spanning_tree) {
-        return fof(points, length, options);
+        const bool is_tree = arguments.engine == Engine::automatic || arguments.engine == Engine::tree;
+        if (!run.keeps_tree || !is_tree || phase_space || execution.team != nullptr ||
+            execution.device.kind != DeviceKind::cpu) {
+            return fof(points, length, options);
+        }
+        run.tree.emplace(points, TreeOptions{.box = run.box.box, .execution = execution});
+        run.clock.add(run.tree->stages());
+        return fof(*run.tree, length, {.execution = execution});
     }
     const SpanningTree tree = spanning_tree(points, tree_options(run.box.box, phase_space, arguments, execution));
     run.clock.add(tree.stages);

@@ -10,6 +10,7 @@
 #include <kith/fof.hpp>
 #include <kith/io.hpp>
 #include <kith/points.hpp>
+#include <kith/tree.hpp>
 
 #include <cstdint>
 #include <optional>
@@ -23,6 +24,8 @@ struct FofRun : SnapshotRun {
     using SnapshotRun::SnapshotRun;
     std::vector<std::uint8_t> is_secondary; ///< of each particle; empty: all are linked
     std::optional<double> separation;       ///< mean separation in the universe, if that is the unit of -b
+    bool keeps_tree = false;                ///< of one process: the groups are found in `tree`, if they can be
+    std::optional<Tree> tree;               ///< of all points
     FofResult groups;
     Catalog catalog;               ///< over ranks the columns alone, of all groups, on rank 0
     bool has_ids = false;          ///< of any particles, on any rank

@@ -153,6 +153,7 @@ void order_part(HaloRun& run, Halos part) {
 
 void find_halos(const HaloArguments& arguments, HaloRun& run, const Execution& execution) {
     Particles particles = particles_of(run.snapshot);
+    particles.tree = run.tree ? &*run.tree : nullptr;
     io::RealArray peculiar;
     run.agreed([&] {
         run.gravity = gravity_of(arguments, run.snapshot, run.overview(), run.warnings);
@@ -168,6 +169,7 @@ void find_halos(const HaloArguments& arguments, HaloRun& run, const Execution& e
     });
     run.gravity.options.execution = execution_over(run.ranks(), cpu(execution.threads, execution.progress));
     run.in_context([&] { run.halos = halos(run.groups, particles, run.gravity.options); });
+    run.tree.reset();
     run.clock.add(run.halos.stages);
     run.add_traffic(run.halos.distribution);
     if (run.ranks() != nullptr) {

@@ -102,6 +102,7 @@ void execute(HaloArguments& arguments, const Invocation& invocation) {
     }
 
     const Execution execution = run.execution();
+    run.keeps_tree = true;
     find_groups(arguments, run, execution);
     describe_groups(arguments, run, execution);
     find_halos(arguments, run, execution);

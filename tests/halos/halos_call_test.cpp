@@ -5,6 +5,7 @@
 
 #include <kith/fof.hpp>
 #include <kith/halos.hpp>
+#include <kith/tree.hpp>
 
 #include <gtest/gtest.h>
 
@@ -124,6 +125,38 @@ TEST_F(HalosCall, IsTheSameForLabelsAndAnyThreads) {
     EXPECT_EQ(other.energies, one.energies);
     EXPECT_EQ(other.sphere_radius, one.sphere_radius);
     EXPECT_EQ(other.max_velocity, one.max_velocity);
+}
+
+TEST_F(HalosCall, IsTheSameInAGivenTree) {
+    const Balls balls;
+    const Halos expected = halos(balls.groups, balls.particles(), balls.options);
+    const Tree tree(balls.particles().positions, {.box = Box::periodic(period), .shape = {.leaf_size = 7}});
+    Particles particles = balls.particles();
+    particles.tree = &tree;
+    const FofResult groups = fof(tree, LinkingLength::absolute(0.6));
+    const Halos found = halos(groups, particles, balls.options);
+    EXPECT_EQ(found.member_array, expected.member_array);
+    EXPECT_EQ(found.energies, expected.energies);
+    EXPECT_EQ(found.sphere_radius, expected.sphere_radius);
+    EXPECT_EQ(found.max_velocity, expected.max_velocity);
+    EXPECT_TRUE(std::none_of(found.stages.begin(), found.stages.end(),
+                             [](const StageReport& stage) { return stage.name == "order"; }));
+}
+
+TEST_F(HalosCall, RefusesTreesOfOtherPoints) {
+    const Balls balls(10);
+    const auto refused = [&](ErrorKind kind, const char* text, const PointsView& points, const TreeOptions& options) {
+        const Tree tree(points, options);
+        Particles particles = balls.particles();
+        particles.tree = &tree;
+        return is_refused(kind, {text}, [&] { (void)halos(balls.groups, particles, balls.options); });
+    };
+    const PointsView positions = balls.particles().positions;
+    const Box box = Box::periodic(period);
+    EXPECT_TRUE(refused(ErrorKind::invalid_argument, "another box", positions, {}));
+    EXPECT_TRUE(refused(ErrorKind::invalid_argument, "has 5 points of 3-D float32",
+                        PointsView(std::span(balls.positions).first(15), 3), {.box = box}));
+    EXPECT_TRUE(refused(ErrorKind::unsupported, "engine 'kdtree'", positions, {.box = box, .engine = Engine::kdtree}));
 }
 
 TEST_F(HalosCall, TakesSofteningAndLeastRadiusFromTheMeanSeparation) {
