@@ -190,12 +190,21 @@ void bind_search(nb::module_& module) {
                                                                : rows_of(tree.sorted_points<float>(), tree.dimension());
                      })
         .def_prop_ro("plane_count", &Tree::plane_count)
-        .def("plane", [](nb::object self, int index) {
-            const Tree& tree = nb::cast<const Tree&>(self);
-            if (index < 0 || index >= tree.plane_count()) {
-                throw nb::index_error("there is no such plane");
-            }
-            return positions_view(tree.plane(index), tree.device(), self);
+        .def("plane",
+             [](nb::object self, int index) {
+                 const Tree& tree = nb::cast<const Tree&>(self);
+                 if (index < 0 || index >= tree.plane_count()) {
+                     throw nb::index_error("there is no such plane");
+                 }
+                 return positions_view(tree.plane(index), tree.device(), self);
+             })
+        .def("node_boxes", [](const Tree& tree, int plane) {
+            const auto corners = [&]<Coordinate T>(T) {
+                NodeBoxes<T> boxes = tree.node_boxes<T>(plane);
+                return nb::make_tuple(rows_of(std::move(boxes.lower), tree.dimension()),
+                                      rows_of(std::move(boxes.upper), tree.dimension()));
+            };
+            return tree.dtype() == DType::float64 ? corners(double{}) : corners(float{});
         });
     module.def("search", search, nb::arg("call"), nb::arg("queries").none(), nb::arg("k"), nb::arg("exclude_self"),
                nb::arg("max_distance"), nb::arg("squared"), nb::arg("distances").none().noconvert(),

@@ -143,6 +143,30 @@ class Tree:
         """Planes of engine "tree" from the leaves up: for each, the first sorted position of every node, and the number of points."""
         return [self._core.plane(index) for index in range(self._core.plane_count)]
 
+    def plane_boxes(self, plane: int = 0) -> tuple[numpy.ndarray, numpy.ndarray]:
+        """Boxes of the nodes of a plane of engine "tree": the least and the greatest coordinates of their points.
+
+        Parameters
+        ----------
+        plane : int
+            Index in `planes()`: 0, the default, is the plane of the leaves.
+
+        Returns
+        -------
+        lower, upper : ndarray, shape (nodes, d), of the tree's dtype
+            Copies, in the units of the points, as plain numbers. Node i holds the points
+            ``sorted_points[first[i]:first[i + 1]]``, where ``first = planes()[plane]``. Its children on the plane below are
+            the nodes from ``numpy.searchsorted(planes()[plane - 1], first[i])`` on.
+
+        Raises
+        ------
+        ValueError
+            A plane that does not exist.
+        NotImplementedError
+            A tree of another engine, or on a GPU.
+        """
+        return self._core.node_boxes(max(-1, min(_arrays.as_whole(plane, "plane"), 2**31 - 1)))
+
     @takes_own_names
     def query(self, queries: AnyArray | None = None, k: int = 1, *, exclude_self: bool = False,
               max_distance: float | None = None, engine: str = "auto", threads: int | None = None,

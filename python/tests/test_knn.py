@@ -87,6 +87,25 @@ def test_the_same_from_a_tree():
     assert all(plane[0] == 0 and plane[-1] == 500 and (numpy.diff(plane) > 0).all() for plane in planes)
 
 
+@pytest.mark.parametrize("dtype", [numpy.float32, numpy.float64])
+def test_boxes_of_planes(dtype):
+    points = numpy.random.default_rng(5).random((3000, 3)).astype(dtype)
+    tree = kith.Tree(points + dtype(0.5), box=1, leaf_size=5)
+    planes = tree.planes()
+    assert len(planes) > 1
+    for plane, first in enumerate(planes):
+        lower, upper = tree.plane_boxes(plane)
+        assert lower.dtype == upper.dtype == dtype
+        assert (lower == numpy.minimum.reduceat(tree.sorted_points, first[:-1])).all()
+        assert (upper == numpy.maximum.reduceat(tree.sorted_points, first[:-1])).all()
+    assert (tree.plane_boxes()[0] == tree.plane_boxes(0)[0]).all()
+    for plane in (-1, len(planes), 2**40):
+        with pytest.raises(ValueError, match="plane .* was asked for"):
+            tree.plane_boxes(plane)
+    with pytest.raises(NotImplementedError, match="kdtree"):
+        kith.Tree(POINTS, engine="kdtree").plane_boxes()
+
+
 def test_options_of_results():
     indices = kith.knn(POINTS, 2, return_distances=False)
     assert isinstance(indices, numpy.ndarray) and indices.shape == (500, 2)

@@ -138,6 +138,7 @@ FUNCTIONS = {
         "points": [*ARRAYS, None, [1.0, 2.0]], "box": BOXES, "comm": COMMUNICATORS, "device": DEVICES, **RADIUS}),
     "Tree.radius_search": (TREE.radius_search, {"r": 0.1}, {**RADIUS, **ROWS}),
     "Tree.radius_count": (TREE.radius_count, {"r": 0.1}, RADIUS),
+    "Tree.plane_boxes": (TREE.plane_boxes, {"plane": 0}, {"plane": [*WHOLE, -1]}),
     "pair_counts": (kith.pair_counts, {"points": POINTS, "edges": [0, 0.1]}, {
         "points": [*ARRAYS, None, [1.0, 2.0]], "other": SEARCH["queries"], "box": BOXES, "comm": COMMUNICATORS,
         "edges": EDGES, "pi_edges": EDGES[1:], "mu_edges": [*EDGES[1:], [0, 1.5]], "line_of_sight": [0, 2.5, "a", -1, 3, STRANGE],
