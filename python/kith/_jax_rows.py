@@ -2,7 +2,7 @@
 
 import numpy
 
-from kith._jax_search import as_array, jnp
+from kith._jax_search import as_array, jax, jnp
 
 
 def column(array, name, dtype, shape):
@@ -55,3 +55,14 @@ def rows_of_function(rows, count):
         raise ValueError(f"function returned an array of shape {rows.shape}; it must have a row for each of the "
                          f"{count} points")
     return rows
+
+
+def in_blocks(function, order, block_rows):
+    """What function(rows) makes of rows in this order, a block at a time."""
+    count = order.shape[0]
+    if count <= block_rows:
+        return function(order)
+    blocks = -(-count // block_rows)
+    padded = jnp.zeros(blocks * block_rows, order.dtype).at[:count].set(order)  # the first row, more than once
+    found = jax.lax.map(function, padded.reshape(blocks, block_rows))
+    return jax.tree_util.tree_map(lambda rows: rows.reshape(-1, *rows.shape[2:])[:count], found)

@@ -56,7 +56,8 @@ def catalog(describe, points, columns, max_groups):
     """
     if not points.is_fully_addressable:
         raise NotImplementedError("the points are sharded over processes, but catalogs of kith.jax are found within one; "
-                                  "make the call kith.fof(points, ..., return_catalog=True, comm=comm) with the rows of each process")
+                                  "make the call kith.fof(points, ..., return_catalog=True, comm=comm) with the rows of each "
+                                  "process")
     held = Shards(points, "points")
     device = held.blocks[0][2][0]
     given = {name: None if column is None else jax.device_put(held.rows_of(column, name), device)

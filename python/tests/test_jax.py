@@ -279,8 +279,9 @@ def test_what_is_wrong_is_said():
 
 
 def test_documentation_examples():
-    failed, tried = doctest.testmod(kith.jax)
-    assert tried > 0 and failed == 0
+    for module in (kith.jax, kith._jax_groups, kith._jax_tree):
+        failed, tried = doctest.testmod(module)
+        assert tried > 0 and failed == 0
 
 
 def test_on_a_gpu():
