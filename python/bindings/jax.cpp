@@ -1,4 +1,4 @@
-// kith._jax: searches and z-order as custom calls of XLA, for kith.jax; jax_groups.cpp has those of groups.
+// kith._jax: searches and z-order as custom calls of XLA, for kith.jax; jax_groups.cpp has those of groups, jax_sums.cpp sums.
 //
 // A handler gets the arrays where XLA has them and writes where XLA wants the results. On a GPU searches and labels are
 // put on XLA's stream, with scratch that XLA gives, and are not waited for: what they refuse is raised later
@@ -213,6 +213,7 @@ NB_MODULE(_jax, module) {
         handlers[nb::make_tuple("kith_order", "CUDA")] = capsule_of(order_on_gpu);
 #endif
         add_group_handlers(handlers);
+        add_sum_handlers(handlers);
         return handlers;
     });
     module.def("trees_built", [] { return KeptTrees::of_process().built(); });

@@ -186,5 +186,6 @@ inline nb::capsule capsule_of(XLA_FFI_Handler* handler) {
 
 /// By name and platform, as JAX registers them.
 void add_group_handlers(nb::dict& handlers);
+void add_sum_handlers(nb::dict& handlers);
 
 } // namespace kith::python

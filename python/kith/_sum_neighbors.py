@@ -13,7 +13,7 @@ from kith._call import as_queries, is_snapshot, normalize_arguments, require_row
 from kith._hints import takes_own_names
 from kith._radius import radii_of
 
-_KERNELS = ("cubic", "quintic", "wendland-c2", "wendland-c4", "top-hat", "gaussian")
+KERNELS = ("cubic", "quintic", "wendland-c2", "wendland-c4", "top-hat", "gaussian")
 _STATISTICS = ("sum", "mean", "variance", "least", "greatest", "gradient")
 
 
@@ -151,8 +151,8 @@ def sum_neighbors(points: AnyArray, k: int | None = None, queries: AnyArray | No
         masses = _masses(masses, source.shape)
     names, columns, field_units = _columns(fields, source.shape)
     statistics = _statistics(statistics)
-    if not isinstance(kernel, str) or kernel not in _KERNELS:
-        raise ValueError(f"kernel is {kernel!r}; it must be one of {', '.join(map(repr, _KERNELS))}")
+    if not isinstance(kernel, str) or kernel not in KERNELS:
+        raise ValueError(f"kernel is {kernel!r}; it must be one of {', '.join(map(repr, KERNELS))}")
     if k is not None:
         k = _arrays.as_whole(k, "k")
         if k < 1:

@@ -1,4 +1,4 @@
-"""Searches, groups and z-order under `jax.jit`, with distances that can be differentiated.
+"""Searches, groups, sums and z-order under `jax.jit`, with distances and sums that can be differentiated.
 
 They are custom calls of XLA, on CPUs and NVIDIA GPUs; arrays stay where they are. The number of neighbors, the box and
 the other options are ordinary Python values, fixed when a function is traced. `jax.vmap` makes one call of a batch; if
@@ -23,6 +23,7 @@ from kith import _arrays, _jax_search, _jax_sharded_calls
 from kith._jax_groups import Catalog as Catalog, fof as fof, fof_catalog as fof_catalog, group_order as group_order
 from kith._jax_rows import in_blocks, in_input_order, of_neighbors, rows_of, rows_of_function, without
 from kith._jax_search import as_array, is_sharded, jax, number_of_neighbors, real
+from kith._jax_sums import NeighborSums as NeighborSums, density as density, sum_neighbors as sum_neighbors
 from kith._jax_tree import Tree as Tree, points_of, tree_of, z_order
 
 

@@ -180,6 +180,7 @@ def errors():
     alone = numpy.asarray(shards)
     assert raised(ValueError, lambda: kith.jax.knn(shards, 2)) == raised(ValueError, lambda: kith.knn(alone, 2))
     assert "100" in raised(ValueError, lambda: kith.jax.fof(shards, 0.1))
+    assert "one device" in raised(TypeError, lambda: kith.jax.density(shards, 2))
     assert "not sharded" in raised(ValueError, lambda: kith.jax.fof(points, 0.1, comm=object()))
     assert "not sharded" in raised(ValueError, lambda: kith.jax.knn(points, 1, comm=object()))
 

@@ -279,7 +279,7 @@ def test_what_is_wrong_is_said():
 
 
 def test_documentation_examples():
-    for module in (kith.jax, kith._jax_groups, kith._jax_tree):
+    for module in (kith.jax, kith._jax_groups, kith._jax_sums, kith._jax_tree):
         failed, tried = doctest.testmod(module)
         assert tried > 0 and failed == 0
 

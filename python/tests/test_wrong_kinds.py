@@ -243,6 +243,8 @@ def calls_of_jax():
     jax = pytest.importorskip("jax")
     kith_jax = pytest.importorskip("kith.jax")
     points = jax.numpy.asarray(POINTS, dtype=jax.numpy.float32)
+    of_sums = {"points": ["a", None, 5, {}, STRANGE], "k": [*WHOLE, 0], "queries": ["a", 5, {}, STRANGE, [[1.0, 2.0]]],
+               "kernel": ["a", None, 5, STRANGE], "masses": ["a", 5, STRANGE, POINTS[:5]], "box": BOXES, "exclude_self": FLAGS}
     return {"jax.knn": (kith_jax.knn, {"points": points, "k": 2}, {
                 "points": ["a", None, 5, {}, STRANGE], "k": WHOLE, "queries": ["a", 5, {}, STRANGE, [[1.0, 2.0]]],
                 "box": BOXES, "exclude_self": FLAGS, "max_distance": NUMBERS, "index_dtype": INDEX_TYPES,
@@ -256,6 +258,9 @@ def calls_of_jax():
                 "block_rows": [*OPTIONAL_WHOLE, 0], "box": BOXES, "exclude_self": FLAGS, "max_distance": NUMBERS,
                 "index_dtype": INDEX_TYPES, "comm": ["a", 5, STRANGE]}),
             "jax.Tree": (kith_jax.Tree, {"points": points}, {"points": ["a", None, 5, {}, STRANGE], "box": BOXES}),
+            "jax.sum_neighbors": (kith_jax.sum_neighbors, {"points": points, "k": 2}, of_sums | {
+                "fields": ["a", 5, STRANGE, {"a": POINTS}, {"a": "a"}, {3: points[:, 0]}]}),
+            "jax.density": (kith_jax.density, {"points": points}, of_sums),
             "jax.fof_catalog": (kith_jax.fof_catalog, {"points": points, "linking_length": 0.1}, {
                 "points": ["a", None, 5, {}, STRANGE], "linking_length": [*NUMBERS, None], "b": NUMBERS, "box": BOXES,
                 "min_members": [*WHOLE, 0], "max_groups": [*OPTIONAL_WHOLE, -1], **PARTICLES}),
