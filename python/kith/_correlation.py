@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from typing import Any, NamedTuple
 
@@ -9,9 +10,9 @@ import numpy
 
 from kith import _core, _jackknife, _units
 from kith._arrays import AnyArray, BoxLike, ProgressLike
-from kith._call import as_other_set, normalize_arguments
+from kith._call import as_other_set, normalize_arguments, over_ranks
 from kith._hints import takes_own_names
-from kith._pairs import PairCounts, as_weights, pair_counts
+from kith._pairs import PairCounts, as_weights, counted
 from kith._tree import Tree
 
 
@@ -81,11 +82,12 @@ class Correlation:
 
 
 @takes_own_names
+@over_ranks
 def correlation(points: AnyArray, randoms: AnyArray | None = None, *, edges: AnyArray, pi_edges: AnyArray | None = None,
                 mu_edges: AnyArray | None = None, line_of_sight: int | None = None, box: BoxLike = None,
                 weights: AnyArray | None = None, random_weights: AnyArray | None = None,
                 regions: AnyArray | int | None = None, random_regions: AnyArray | None = None,
-                threads: int | None = None, progress: ProgressLike = False) -> Correlation:
+                threads: int | None = None, progress: ProgressLike = False, comm: Any = None) -> Correlation:
     """The two-point correlation function of points: xi(r), xi(rp, pi) with wp(rp), or xi(s, mu).
 
     In a periodic box, DD/RR - 1: RR, the pairs expected without clustering, is known from the volume of each bin (the
@@ -94,8 +96,9 @@ def correlation(points: AnyArray, randoms: AnyArray | None = None, *, edges: Any
 
     Parameters
     ----------
-    points, edges, pi_edges, mu_edges, line_of_sight, weights, threads, progress
-        As for `kith.pair_counts`; points not as a `kith.Tree`.
+    points, edges, pi_edges, mu_edges, line_of_sight, weights, threads, progress, comm
+        As for `kith.pair_counts`; points not as a `kith.Tree`. Over processes each passes its own points and randoms; all
+        get the same result, without `regions`.
     randoms : array, shape (m, d), optional
         Points without clustering that fill the volume of the points; several times as many.
     box : float, sequence of d or kith.Box, optional
@@ -136,7 +139,7 @@ def correlation(points: AnyArray, randoms: AnyArray | None = None, *, edges: Any
     True
     """
     bins: dict[str, Any] = {"edges": edges, "pi_edges": pi_edges, "mu_edges": mu_edges, "line_of_sight": line_of_sight}
-    run: dict[str, Any] = {"threads": threads, "progress": progress}
+    run: dict[str, Any] = {"threads": threads, "progress": progress, "comm": comm}
     if isinstance(points, _core.Tree) or hasattr(points, "_source"):
         raise TypeError("points is a tree; the correlation needs the points themselves")
     source, = normalize_arguments(points, box)
@@ -145,17 +148,22 @@ def correlation(points: AnyArray, randoms: AnyArray | None = None, *, edges: Any
         of_randoms = {"random_weights": random_weights, "regions": regions, "random_regions": random_regions}
         for name in (name for name, value in of_randoms.items() if value is not None):
             raise ValueError(f"{name} are given without randoms")
+    if comm is not None and (regions is not None or random_regions is not None):
+        raise NotImplementedError("regions are given, but the jackknife runs within one process; leave them or comm out")
+    weights = as_weights(weights, "weights")
+    totals = _Totals(comm)
+    totals.note("points", source.shape[0] if source.shape else 0, weights)
     if randoms is None:
         periods = _periods(source.box, dimension)
         # What the edges will be, and whether the volumes of the bins are known, before any pair is counted.
         none = source.core[:0] if source.shape else source.core  # which is refused
         volumes = _volumes(_counts(source, none, None, bins, {}), periods, source.real_type)
         pairs = _counts(source, source.core, None, bins, run, weights)
-        weights = as_weights(weights, "weights")
-        expected = _Weights.of(source.shape[0], weights).pairs * volumes / math.prod(periods)
+        expected = totals.of("points").pairs * volumes / math.prod(periods)
         return Correlation(_ratio(_sums(pairs), expected) - 1, "natural", pairs)
     randoms = as_other_set(randoms, source, "randoms")
-    weights, random_weights = as_weights(weights, "weights"), as_weights(random_weights, "random_weights")
+    random_weights = as_weights(random_weights, "random_weights")
+    totals.note("randoms", randoms.shape[0], random_weights)
     if regions is None and random_regions is not None:
         raise ValueError("random_regions are given without regions of the points")
     if regions is not None:
@@ -163,8 +171,8 @@ def correlation(points: AnyArray, randoms: AnyArray | None = None, *, edges: Any
     among = _counts(source, randoms, None, bins, run, random_weights)  # first, since an error is likeliest here
     pairs = _counts(source, source.core, None, bins, run, weights)
     cross = _counts(source, source.core, randoms, bins, run, weights, random_weights)
-    sums = [_sums(counted) for counted in (pairs, cross, among)]
-    xi = _landy_szalay(*sums, _Weights.of(source.shape[0], weights), _Weights.of(randoms.shape[0], random_weights))
+    sums = [_sums(counts) for counts in (pairs, cross, among)]
+    xi = _landy_szalay(*sums, totals.of("points"), totals.of("randoms"))
     samples = None
     if regions is not None:
         holds_zero = all(edges is None or edges[0] == 0 for edges in (pairs.edges, pairs.second_edges))
@@ -200,13 +208,45 @@ class _Weights(NamedTuple):
 
     @classmethod
     def of(cls, count, weights):
-        if weights is None:
-            count = int(count)
-            total, pairs = float(count), count * (count - 1) / 2
-        else:
-            total = math.fsum(weights)
-            pairs = (total**2 - math.fsum(weights**2)) / 2
-        return cls(total, pairs if pairs > 0 else math.nan)
+        """Of points of one process."""
+        totals = _Totals(None)
+        totals.note("points", int(count), weights)
+        return totals.of("points")
+
+
+class _Totals:
+    """The weights of sets of points, rounded once, whatever processes hold them: a process notes an exact sum."""
+
+    def __init__(self, comm):
+        self._comm = comm
+        self._noted = {}
+
+    def note(self, name, count, weights):
+        """The others know it once all have begun to count."""
+        noted: tuple[list, list] = ([count], [count]) if weights is None else (_exact_parts(weights), _exact_parts(weights**2))
+        self._noted[name] = noted
+        if self._comm is not None:
+            self._comm.share(name, noted)
+
+    def of(self, name):
+        total = self._sum(name, 0)
+        pairs = (total**2 - self._sum(name, 1)) / 2
+        return _Weights(float(total), pairs if pairs > 0 else math.nan)
+
+    def _sum(self, name, of_squares):
+        noted = [self._noted[name]] if self._comm is None else self._comm.shared(name)
+        parts = [part for of_process in noted for part in of_process[of_squares]]
+        return sum(parts) if all(isinstance(part, int) for part in parts) else math.fsum(parts)
+
+
+def _exact_parts(numbers):
+    """A few numbers with the same sum, without any rounding."""
+    parts: list[float] = []
+    while rest := math.fsum(itertools.chain(numbers, (-part for part in parts))):
+        parts.append(rest)
+        if not math.isfinite(rest):  # which is refused
+            break
+    return parts
 
 
 def _landy_szalay(dd, dr, rr, points, randoms):
@@ -225,7 +265,7 @@ def _counts(source, points, other, bins, run, weights=None, other_weights=None):
     lengths = {name: bins[name] for name in ("edges", "pi_edges")}
     plain = dict(zip(lengths, _units.in_unit(source.unit, **lengths)))
     box = None if isinstance(points, Tree) else source.box
-    return pair_counts(points, other, box=box, weights=weights, other_weights=other_weights,
+    return counted(points, other, box=box, weights=weights, other_weights=other_weights,
                        **{**bins, **plain}, **run)
 
 
@@ -240,8 +280,8 @@ def _ratio(found, expected):
 
 def _periods(box, dimension):
     if box is None:
-        raise ValueError("without randoms the estimator needs a periodic box, whose volume gives the expected number of pairs; give "
-                         "box or randoms")
+        raise ValueError("without randoms the estimator needs a periodic box, whose volume gives the expected number of "
+                         "pairs; give box or randoms")
     given = numpy.atleast_1d((box if isinstance(box, _core.Box) else _core.Box(box)).period)
     periods = numpy.broadcast_to(given, (dimension,)) if len(given) == 1 else given
     if (periods == 0).any():

@@ -70,8 +70,9 @@ def pair_counts(points: AnyArray, other: AnyArray | None = None, *, edges: AnyAr
         As for `kith.knn`. The engine is "auto" or "tree". Also a `kith.Tree`.
     device
         As for `kith.knn`; on a GPU, too. Weights are arrays of the host.
-    comm
-        Pairs are counted by one process; several are refused.
+    comm : communicator of mpi4py or kith.mpi.Ranks, optional
+        The processes that make this call together on their CPUs, each with its own points, others and weights. The pairs
+        are those of the points of all processes, and all get the same result. See `kith.mpi`.
     other : array, shape (m, d), optional
         A second set, which is wrapped into the box of the points.
     edges : array, shape (bins + 1,)
@@ -99,12 +100,13 @@ def pair_counts(points: AnyArray, other: AnyArray | None = None, *, edges: AnyAr
         the largest coordinate; for weights that are negative, not finite or not one per point; both kinds of second
         edges; and as `kith.knn`.
     NotImplementedError
-        For another engine, several processes, and points of other dimensions.
+        For another engine, a GPU over processes, and points of other dimensions.
 
     Notes
     -----
-    Exact, the same bits for any number of threads and on a GPU. Pairs of tree nodes that lie in one bin are counted without visiting
-    their points. Source: Gray & Moore 2000 (NIPS).
+    Exact, the same bits for any number of threads and processes and on a GPU. Pairs of tree nodes that lie in one bin are
+    counted without visiting their points. Over processes each holds the points of one other at a time. Source: Gray &
+    Moore 2000 (NIPS).
 
     Examples
     --------
@@ -112,6 +114,14 @@ def pair_counts(points: AnyArray, other: AnyArray | None = None, *, edges: AnyAr
     >>> kith.pair_counts([[0, 0], [0, 1], [3, 0]], edges=[0, 1, 5]).counts.tolist()
     [1, 2]
     """
+    return counted(points, other, edges=edges, pi_edges=pi_edges, mu_edges=mu_edges, line_of_sight=line_of_sight, box=box,
+                   weights=weights, other_weights=other_weights, engine=engine, device=device, threads=threads,
+                   progress=progress, comm=comm)
+
+
+def counted(points, other=None, *, edges, pi_edges=None, mu_edges=None, line_of_sight=None, box=None, weights=None,
+            other_weights=None, engine="auto", device=None, threads=None, progress=False, comm=None):
+    """As `pair_counts`; `comm` is the team of a call over processes, or None."""
     source, edges = normalize_arguments(points, box, edges=edges)
     other = as_other_set(other, source, "other")
     if pi_edges is not None and mu_edges is not None:

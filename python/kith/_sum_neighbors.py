@@ -9,7 +9,7 @@ import numpy
 
 from kith import _arrays, _core, _units
 from kith._arrays import AnyArray, BoxLike, ProgressLike
-from kith._call import as_queries, is_snapshot, normalize_arguments, require_rows
+from kith._call import as_queries, is_snapshot, normalize_arguments, over_ranks, require_rows
 from kith._hints import takes_own_names
 from kith._radius import radii_of
 
@@ -69,19 +69,22 @@ class NeighborSums:
 
 
 @takes_own_names
+@over_ranks
 def sum_neighbors(points: AnyArray, k: int | None = None, queries: AnyArray | None = None, *,
                   r: float | AnyArray | None = None, kernel: str = "cubic", masses: AnyArray | float | None = None,
                   fields: Mapping[str, AnyArray] | None = None, statistics: Iterable[str] = ("mean",),
                   density_gradient: bool = False, box: BoxLike = None, exclude_self: bool = False, engine: str = "auto",
-                  device: str | None = None, threads: int | None = None, progress: ProgressLike = False) -> NeighborSums:
+                  device: str | None = None, threads: int | None = None, progress: ProgressLike = False,
+                  comm: Any = None) -> NeighborSums:
     """Densities, and means and gradients of fields, by sums over the neighbors of every point or query.
 
     The sums are those of smoothed particle hydrodynamics. They never need a list of neighbors.
 
     Parameters
     ----------
-    points, queries, box, engine, device, threads, progress
-        As for `kith.knn`; on the CPU. Of a `kith.Snapshot` masses are used, too.
+    points, queries, box, engine, device, threads, progress, comm
+        As for `kith.knn`; on the CPU. Of a `kith.Snapshot` masses are used, too. Over processes each passes the masses and
+        fields of its own points, of the same types on all, and gets the sums of its own points or queries.
     k : int
         Neighbors to sum over, 1 or more; the kernel reaches to the last of them. The point itself is one of them, unless
         `exclude_self`. Instead, `r`:
@@ -125,9 +128,9 @@ def sum_neighbors(points: AnyArray, k: int | None = None, queries: AnyArray | No
 
     Notes
     -----
-    The bits do not depend on the number of threads or the processor: docs/semantics.md, "Sums over neighbors", has all
-    formulas. A row with fewer than k neighbors is summed as it is. Cost as the neighbor search's. Source: Monaghan 1992
-    (ARA&A 30, 543), Dehnen and Aly 2012 (MNRAS 425, 1068).
+    The bits do not depend on the number of threads, the number of processes or the processor: docs/semantics.md, "Sums over
+    neighbors", has all formulas. A row with fewer than k neighbors is summed as it is. Cost as the neighbor search's. Source:
+    Monaghan 1992 (ARA&A 30, 543), Dehnen and Aly 2012 (MNRAS 425, 1068).
 
     Examples
     --------
@@ -151,6 +154,9 @@ def sum_neighbors(points: AnyArray, k: int | None = None, queries: AnyArray | No
         masses = _masses(masses, source.shape)
     names, columns, field_units = _columns(fields, source.shape)
     statistics = _statistics(statistics)
+    if comm is not None:
+        comm.require_same("the names of the fields", names)
+        comm.require_same("the units of masses and fields", (mass_unit, field_units))
     if not isinstance(kernel, str) or kernel not in KERNELS:
         raise ValueError(f"kernel is {kernel!r}; it must be one of {', '.join(map(repr, KERNELS))}")
     if k is not None:
@@ -159,7 +165,7 @@ def sum_neighbors(points: AnyArray, k: int | None = None, queries: AnyArray | No
             raise ValueError(f"k is {k}; it must be 1 or more")
         k = min(k, 2**63 - 1)
     density, reach, counts, gradient, sums, used = _core.sum_neighbors(
-        source.call(device, threads, progress, engine, queries), queries, k, None if r is None else radii_of(r), kernel,
+        source.call(device, threads, progress, engine, queries, comm), queries, k, None if r is None else radii_of(r), kernel,
         _arrays.flag(exclude_self, "exclude_self"), masses, columns, statistics,
         _arrays.flag(density_gradient, "density_gradient"))
     like, dimension, length = source.prototype(queries), len(source.shape) and source.shape[1], source.unit
@@ -181,12 +187,12 @@ def sum_neighbors(points: AnyArray, k: int | None = None, queries: AnyArray | No
 def density(points: AnyArray, k: int = 32, queries: AnyArray | None = None, *, kernel: str = "cubic",
             masses: AnyArray | float | None = None, box: BoxLike = None, exclude_self: bool = False,
             engine: str = "auto", device: str | None = None, threads: int | None = None,
-            progress: ProgressLike = False) -> Any:
+            progress: ProgressLike = False, comm: Any = None) -> Any:
     """The density at every point, or at every query, from its k nearest points.
 
     Parameters
     ----------
-    points, k, queries, kernel, masses, box, exclude_self, engine, device, threads, progress
+    points, k, queries, kernel, masses, box, exclude_self, engine, device, threads, progress, comm
         As for `kith.sum_neighbors`.
 
     Returns
@@ -207,7 +213,7 @@ def density(points: AnyArray, k: int = 32, queries: AnyArray | None = None, *, k
     10000.0
     """
     return sum_neighbors(points, k, queries, kernel=kernel, masses=masses, box=box, exclude_self=exclude_self,
-                         engine=engine, device=device, threads=threads, progress=progress).density
+                         engine=engine, device=device, threads=threads, progress=progress, comm=comm).density
 
 
 def _masses(masses, shape):

@@ -5,12 +5,13 @@
 
     labels = kith.fof(points, b=0.2, box=1, comm=MPI.COMM_WORLD)
 
-`comm=` of `kith.knn`, `kith.radius_search`, `kith.radius_count`, `kith.fof`, `kith.halos`, `kith.dbscan`, `kith.mst`,
-`kith.z_order` and `kith.gather` names the processes that make a call together. Each passes its own points, possibly none,
-in host memory, of the same dimension and type on all; either all pass queries, or none. It gets the answers for its own
-points or queries, or a part of the halos: the bits of the call of one process with the points of all of them in the order
-of their ranks. Indices and labels are global, and int64. All other arguments must be the same on all processes, but
-`threads`, by default each process's share of the cores of its machine, and `progress`.
+`comm=` of `kith.knn`, `kith.radius_search`, `kith.radius_count`, `kith.sum_neighbors`, `kith.density`, `kith.pair_counts`,
+`kith.correlation`, `kith.fof`, `kith.halos`, `kith.dbscan`, `kith.mst`, `kith.z_order` and `kith.gather` names the processes
+that make a call together. Each passes its own points, possibly none, in host memory, of the same dimension and type on all;
+either all pass queries, or none. It gets the answers for its own points or queries, a part of the halos, or the counts of all
+pairs: the bits of the call of one process with the points of all of them in the order of their ranks. Indices and labels are
+global, and int64. All other arguments must be the same on all processes, but `threads`, by default each process's share of
+the cores of its machine, and `progress`.
 
 Any intracommunicator of mpi4py can be used, with any MPI library, since kith itself is built without MPI. A call
 communicates through a duplicate of it. An error on one process, also in an argument that only this process passes, is

@@ -24,6 +24,21 @@ def radius_search(**options):
     return over(kith.radius_search, {"points": points, "r": 0.1, **options})
 
 
+def sum_neighbors(**options):
+    return over(kith.sum_neighbors, {"points": points, "k": 3, "masses": points[:, 0], "fields": {"x": points[:, 1]},
+                                     **options})
+
+
+def pair_counts(ids=None, **options):  # whose weights are those of pairs
+    options = {"points": points, "edges": [0, 0.1], "weights": points[:, 0], "threads": 1, **options}
+    return kith.pair_counts(comm=kith.mpi.Ranks(world, ids=ids), **options)
+
+
+def correlation(**options):
+    options = {"points": points, "randoms": points, "edges": [0, 0.1], "threads": 1, **options}
+    return kith.correlation(comm=world, **options)
+
+
 def fof(**options):
     return over(kith.fof, {"points": points, "b": 0.2, **options})
 
@@ -65,13 +80,14 @@ class Undecodable:
         return b"\xff".decode()
 
 
-SLIPS = [(call, slip) for call in (knn, radius_search, fof, halos, dbscan, mst, z_order) for slip in (
+SLIPS = [(call, slip) for call in (
+    knn, radius_search, sum_neighbors, pair_counts, correlation, fof, halos, dbscan, mst, z_order) for slip in (
     {"points": None}, {"points": points[0]}, {"points": "words"}, {"points": points.astype(complex)},
     {"points": points[:, :1]}, {"points": points[:, :2]}, {"points": points.astype(numpy.float64)},
     {"points": points * numpy.nan}, {"points": Odd()}, {"points": Undecodable()}, {"box": "wide"}, {"box": -1},
     {"box": [1, 1]}, {"box": 2.0},
     {"threads": -1}, {"threads": "two"})]
-SLIPS += [(call, slip) for call in (knn, radius_search) for slip in (
+SLIPS += [(call, slip) for call in (knn, radius_search, sum_neighbors) for slip in (
     {"ids": numpy.arange(50)}, {"ids": numpy.arange(50) + 0.5}, {"ids": numpy.arange(49)}, {"queries": points[0]},
     {"queries": "words"}, {"queries": points[:, :2]}, {"queries": points},
     {"exclude_self": 3}, {"exclude_self": None})]
@@ -89,6 +105,18 @@ SLIPS += [(knn, slip) for slip in (
     {"max_distance": 0.5}, {"exclude_self": True})]
 SLIPS += [(radius_search, slip) for slip in (
     {"r": None}, {"r": "wide"}, {"r": -1}, {"r": 0.2}, {"r": numpy.full(3, 0.1)}, {"r": numpy.full((50, 2), 0.1)})]
+SLIPS += [(sum_neighbors, slip) for slip in (
+    {"k": None}, {"k": 0}, {"k": 4}, {"k": None, "r": 0.1}, {"kernel": "quintic"}, {"kernel": "round"}, {"masses": None},
+    {"masses": 1.0}, {"masses": -points[:, 0]}, {"masses": points[:3, 0]}, {"fields": None}, {"fields": {"y": points[:, 1]}},
+    {"fields": {"x": points[:, 1].astype(numpy.float64)}}, {"fields": {"x": points}}, {"statistics": ["sum"]},
+    {"statistics": "mean"}, {"density_gradient": True}, {"density_gradient": 3})]
+SLIPS += [(pair_counts, slip) for slip in (
+    {"edges": [0, 0.2]}, {"edges": [0.2, 0]}, {"edges": "words"}, {"edges": [0, 0.1, 0.2]}, {"mu_edges": [0, 1]},
+    {"pi_edges": [0, 1]}, {"line_of_sight": 0}, {"weights": None}, {"weights": -points[:, 0]}, {"weights": points[:3, 0]},
+    {"other": points}, {"other": "words"}, {"other_weights": points[:, 0]}, {"ids": numpy.arange(49)})]
+SLIPS += [(correlation, slip) for slip in (
+    {"randoms": None}, {"randoms": "words"}, {"random_weights": points[:, 0]}, {"weights": points[:, 0]},
+    {"weights": points[:3, 0]}, {"edges": [0.2, 0]}, {"edges": [0, 0.2]})]
 SLIPS += [(fof, slip) for slip in (
     {"psi": 1}, {"psi": 1, "velocities": points}, {"psi": "fast", "velocities": points},
     {"return_catalog": True}, {"min_members": 5}, {"masses": points[:3, 0]},
@@ -122,6 +150,7 @@ for call, slip in SLIPS:
     assert re.match(r"rank \d: ", texts[0]) or "all ranks must" in texts[0], f"{name}: {texts[0]}"
     if world.rank == 0:
         print(name, flush=True)
-knn(), radius_search(), fof(), halos(), dbscan(), mst(), z_order(), gather()  # and all goes on
+for call in (knn, radius_search, sum_neighbors, pair_counts, correlation, fof, halos, dbscan, mst, z_order, gather):
+    call()  # and all goes on
 if world.rank == 0:
     print(len(SLIPS), "slips were raised everywhere")

@@ -70,6 +70,33 @@ for comm in (world, world.Split(0, world.size - world.rank)):  # the second one 
                 again = kith.radius_search(mine, r, box=BOX, threads=1, comm=moved)
                 assert all(map(numpy.array_equal, again, found)) and len(moved.report["work"]) in (len(mine), 0)
                 assert comm.size == 1 or "tree" in ranks.report["seconds"]
+            masses, field = 1.0 + numpy.arange(len(whole)) % 7, numpy.cos(numpy.arange(len(whole)))
+            for neighborhood in ({"k": 6}, {"r": 0.07}):
+                sums = {"kernel": "wendland-c2", "statistics": ["mean", "variance", "gradient"], "density_gradient": True,
+                        "box": BOX, "exclude_self": True, **neighborhood}
+                found = kith.sum_neighbors(mine, masses=masses[rows], fields={"f": field[rows]}, threads=1, comm=ranks,
+                                           **sums)
+                expected = kith.sum_neighbors(whole, masses=masses, fields={"f": field}, **sums)
+                for name in ("density", "reach", "counts", "density_gradient"):
+                    one, other = getattr(found, name), getattr(expected, name)
+                    assert other is None and one is None or numpy.array_equal(one, other[rows], equal_nan=True), name
+                for one, other in zip(found.fields["f"], expected.fields["f"]):
+                    assert other is None and one is None or numpy.array_equal(one, other[rows], equal_nan=True)
+                assert ranks.report["first"] == first and ranks.report["total"] == len(whole)
+            density = kith.density(mine, 6, box=BOX, threads=1, comm=comm)
+            assert numpy.array_equal(density, kith.density(whole, 6, box=BOX)[rows])
+            edges, pi = [0, 0.02, 0.1, 0.3], [0, 0.1, 0.2]
+            found = kith.pair_counts(mine, edges=edges, box=BOX, weights=masses[rows], threads=1, comm=ranks)
+            expected = kith.pair_counts(whole, edges=edges, box=BOX, weights=masses)
+            assert numpy.array_equal(found.counts, expected.counts) and numpy.array_equal(found.weighted, expected.weighted)
+            randoms = numpy.random.default_rng(100 + comm.rank).random((200 * comm.rank, dimension)).astype(dtype)
+            all_randoms = numpy.concatenate(comm.allgather(randoms))
+            for box in (BOX, None) if len(all_randoms) else (BOX,):
+                bins = {"edges": edges, "pi_edges": pi, "box": box}
+                found = kith.correlation(mine, None if box else randoms, weights=field[rows]**2, threads=1, comm=ranks,
+                                         **bins)
+                expected = kith.correlation(whole, None if box else all_randoms, weights=field**2, **bins)
+                assert numpy.array_equal(found.xi, expected.xi, equal_nan=True) and found.estimator == expected.estimator
             exact = kith.mpi.Ranks(comm, imbalance=0)
             order = kith.z_order(mine, box=BOX, threads=1, comm=exact)
             assert order.dtype == numpy.int64 and abs(len(order) - len(whole) / comm.size) < 101  # coincident

@@ -59,7 +59,7 @@ ROWS = {"squared": FLAGS, "sort": ["a", None, 5, STRANGE, ["index"]], "index_dty
         "max_result_bytes": [*OPTIONAL_WHOLE, 0, -1]}
 SUMS = {"points": [*ARRAYS, None, [1.0, 2.0]], "queries": SEARCH["queries"], "kernel": [None, 5, "spline", STRANGE, ["cubic"]],
         "masses": ["a", STRANGE, {}, POINTS, POINTS[:5, 0], -1.0, numpy.inf], "box": BOXES, "exclude_self": FLAGS,
-        "engine": ENGINES, **CALL}
+        "engine": ENGINES, "comm": COMMUNICATORS, **CALL}
 OF_FIELDS = {"fields": ["a", 5, STRANGE, [POINTS[:, 0]], {5: POINTS[:, 0]}, {"a": 5}, {"a": POINTS}, {"a": POINTS[:5, 0]},
                         {"a": ["b"] * 60}],
              "statistics": [None, 5, "mean", STRANGE, ["median"], [5]], "density_gradient": FLAGS}
@@ -146,8 +146,9 @@ FUNCTIONS = {
     "correlation": (kith.correlation, {"points": POINTS, "edges": [0, 0.1], "box": 1.0}, {
         "points": [*ARRAYS, None, [1.0, 2.0], TREE], "randoms": [*ARRAYS, [1.0, 2.0, 3.0], [[1.0, 2.0]]],
         "box": [None, *BOXES, [1.0, 0.0, 1.0]], "edges": [*EDGES, [0, 0.6]], "pi_edges": [*EDGES[1:], [0, 0.6]],
-        "mu_edges": EDGES[1:], "line_of_sight": [0, 2.5], "weights": WEIGHTS, "random_weights": WEIGHTS, "regions": [*OPTIONAL_WHOLE, 1, 10**6, POINTS],
-        "random_regions": [*OPTIONAL_WHOLE, POINTS], **ALONE}),
+        "mu_edges": EDGES[1:], "line_of_sight": [0, 2.5], "weights": WEIGHTS, "random_weights": WEIGHTS,
+        "regions": [*OPTIONAL_WHOLE, 1, 10**6, POINTS], "random_regions": [*OPTIONAL_WHOLE, POINTS], "comm": COMMUNICATORS,
+        **ALONE}),
     "mst": (kith.mst, IN_PHASE_SPACE, {"points": [*ARRAYS, None, [1.0, 2.0]], "box": BOXES, "comm": COMMUNICATORS, **PHASE_SPACE,
                                      "engine": ENGINES, "device": DEVICES, **ALONE}),
     "Tree.mst": (TREE.mst, {}, {"engine": ENGINES, "threads": CALL["threads"], "progress": CALL["progress"]}),
