@@ -4,6 +4,7 @@
 #include "call.hpp"
 #include "radii.hpp"
 
+#include <kith/error.hpp>
 #include <kith/sum_neighbors.hpp>
 
 #include <nanobind/stl/optional.h>
@@ -22,7 +23,10 @@ namespace kith::python {
 namespace {
 
 ScalarsView column_on_host(const InputArray& array, const std::string& what) {
-    require_host(device_of(array), what + " is", "a sum over neighbors runs");
+    if (const Device memory = device_of(array); memory.kind != DeviceKind::cpu) {
+        throw Error(ErrorKind::unsupported, what + " in the memory of GPU " + std::to_string(memory.index) +
+                                                " cannot be summed; copy the column to the host's memory");
+    }
     return scalars_of(array, what.c_str());
 }
 
@@ -46,7 +50,6 @@ nb::object sum(const Call& call, const std::optional<InputArray>& queries, std::
     const auto wants = [&](const char* name) {
         return std::find(statistics.begin(), statistics.end(), name) != statistics.end();
     };
-    call.require_host("sums over neighbors are found");
     const PointsOrTree points = call.points();
     const std::optional<PointsView> view = queries_of(queries);
     InputArray radii;

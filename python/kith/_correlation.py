@@ -223,7 +223,9 @@ class _Totals:
 
     def note(self, name, count, weights):
         """The others know it once all have begun to count."""
-        noted: tuple[list, list] = ([count], [count]) if weights is None else (_exact_parts(weights), _exact_parts(weights**2))
+        noted: tuple[list, list] = [count], [count]
+        if weights is not None:
+            noted = _exact_parts(weights), _exact_parts(weights**2)
         self._noted[name] = noted
         if self._comm is not None:
             self._comm.share(name, noted)

@@ -83,8 +83,9 @@ def sum_neighbors(points: AnyArray, k: int | None = None, queries: AnyArray | No
     Parameters
     ----------
     points, queries, box, engine, device, threads, progress, comm
-        As for `kith.knn`; on the CPU. Of a `kith.Snapshot` masses are used, too. Over processes each passes the masses and
-        fields of its own points, of the same types on all, and gets the sums of its own points or queries.
+        As for `kith.knn`. Of a `kith.Snapshot` masses are used, too. On a GPU the engine is "tree", and points and queries
+        may be arrays there. Over processes, on their CPUs, each passes the masses and fields of its own points, of the
+        same types on all, and gets the sums of its own points or queries.
     k : int
         Neighbors to sum over, 1 or more; the kernel reaches to the last of them. The point itself is one of them, unless
         `exclude_self`. Instead, `r`:
@@ -94,9 +95,10 @@ def sum_neighbors(points: AnyArray, k: int | None = None, queries: AnyArray | No
         Shape of the kernel: splines, Wendland functions, a constant, or a Gaussian of standard deviation reach/3 that is
         cut there. All are normalized.
     masses : array, shape (n,), or float, optional
-        Of the points, 0 or more; a number is the mass of each. By default those of a snapshot that has them, else 1.
+        Of the points, 0 or more, in the host's memory; a number is the mass of each. By default those of a snapshot that
+        has them, else 1.
     fields : dict of arrays, shape (n,) each, optional
-        Finite numbers of the points, by name.
+        Finite numbers of the points, by name, in the host's memory.
     statistics : some of "sum", "mean", "variance", "least", "greatest" and "gradient"
         What is found of every field. A gradient, sum m/rho (A_j - A_i) grad W, finds densities first, and is not that at
         queries.
@@ -109,7 +111,7 @@ def sum_neighbors(points: AnyArray, k: int | None = None, queries: AnyArray | No
     -------
     NeighborSums
         With `density`, `reach` or `counts`, `density_gradient`, `fields` and `engine`. Arrays are float64, of the library
-        of the points or of the queries, in the host's memory. With astropy Quantities they carry units.
+        of the points or of the queries (NumPy for CuPy), in the host's memory. With astropy Quantities they carry units.
 
     Raises
     ------
@@ -119,7 +121,7 @@ def sum_neighbors(points: AnyArray, k: int | None = None, queries: AnyArray | No
     TypeError
         For types that are not numbers, or complex, or wider than float64; for both k and r, or neither.
     NotImplementedError
-        On a GPU, and for engine "clover" within radii.
+        For columns in memory of a GPU, engine "clover" within radii, and other engines than "tree" on a GPU.
 
     Warns
     -----
@@ -128,9 +130,9 @@ def sum_neighbors(points: AnyArray, k: int | None = None, queries: AnyArray | No
 
     Notes
     -----
-    The bits do not depend on the number of threads, the number of processes or the processor: docs/semantics.md, "Sums over
-    neighbors", has all formulas. A row with fewer than k neighbors is summed as it is. Cost as the neighbor search's. Source:
-    Monaghan 1992 (ARA&A 30, 543), Dehnen and Aly 2012 (MNRAS 425, 1068).
+    The bits do not depend on the number of threads, the number of processes, the processor or the device:
+    docs/semantics.md, "Sums over neighbors", has all formulas. A row with fewer than k neighbors is summed as it is. Cost as
+    the neighbor search's. Source: Monaghan 1992 (ARA&A 30, 543), Dehnen and Aly 2012 (MNRAS 425, 1068).
 
     Examples
     --------

@@ -244,6 +244,28 @@ def test_arrays_of_a_gpu_in_the_order_of_groups(name, library):
 
 
 @of_all_sets
+def test_sums_over_neighbors(name):
+    points, box, length = SETS[name]
+    points = points[:20_000]
+    columns = {"masses": random_set(len(points), 1, numpy.float64)[:, 0],
+               "fields": {"a": random_set(len(points), 1, numpy.float32, 4)[:, 0]}}
+    everything = {"statistics": ["sum", "mean", "variance", "least", "greatest", "gradient"], "density_gradient": True}
+    for kernel, around, options in (("cubic", {"k": 32}, columns | everything), ("gaussian", {"k": 7}, {}),
+                                    ("quintic", {"r": length}, columns | everything),
+                                    ("wendland-c4", {"r": length, "queries": queries_of(points)}, columns)):
+        found, expected = (kith.sum_neighbors(points, box=box, kernel=kernel, device=device, **around, **options)
+                           for device in (GPU, None))
+        for what in ("density", "reach", "counts", "density_gradient"):
+            if getattr(expected, what) is not None:
+                same(getattr(found, what), getattr(expected, what), f"{what}, {kernel}")
+        for what, wanted in zip(expected.fields, expected.fields.values()):
+            for column, right in zip(found.fields[what], wanted):
+                if right is not None:
+                    same(column, right, kernel)
+    same(kith.density(kith.Tree(points, box, device=GPU)), kith.density(points, box=box))
+
+
+@of_all_sets
 def test_pair_counts(name):
     points, box, length = SETS[name]
     points = points[:20_000]

@@ -247,6 +247,19 @@ SpanningTree span(const PointsOrTree& points, const SpanningTreeOptions& options
     return result;
 }
 
+void sum_neighbors(const PointsOrTree& points, const PointsView* queries, const DeviceSumCall& call, Engine engine,
+                   NeighborSums& sums) {
+    Context host(cpu(call.options.execution.threads));
+    const StageReports stages = run(points, call.options.execution, [&]<Coordinate T, int D>(DeviceContext& context) {
+        with_index<T, D>(context, points, engine, call.options.box,
+                         [&](const DeviceTreeHandle& tree, const TreeShape& shape) {
+                             sum_on_device<T, D>(context, tree, shape, host, queries, call, sums);
+                         });
+    });
+    sums.engine = engine;
+    sums.stages = stages;
+}
+
 void count_pairs(const PointsOrTree& points, const PointsView* other, std::span<const double> edges,
                  const PairCountOptions& options, PairCounts& result) {
     Context host(cpu(options.execution.threads));
@@ -293,6 +306,7 @@ const DeviceCalls& on_gpu() {
                                        .link_part_of_doubles = part_linker<double>,
                                        .dbscan = cluster,
                                        .spanning_tree = span,
+                                       .sum_neighbors = sum_neighbors,
                                        .pair_counts = count_pairs,
                                        .kdtree_order = order,
                                        .catalog = catalog_on_device,

@@ -50,6 +50,9 @@ struct DeviceCalls {
                    DbscanSummary& result);
     /// By that engine.
     SpanningTree (*spanning_tree)(const PointsOrTree& points, const SpanningTreeOptions& options, Engine engine);
+    /// Into sums with memory for all results.
+    void (*sum_neighbors)(const PointsOrTree& points, const PointsView* queries, const DeviceSumCall& call,
+                          Engine engine, NeighborSums& sums);
     /// Pair counts, by the tree, into a result that names it.
     void (*pair_counts)(const PointsOrTree& points, const PointsView* other, std::span<const double> edges,
                         const PairCountOptions& options, PairCounts& result);

@@ -5,11 +5,17 @@
 
 #include "calls/calls.hpp"
 #include "calls/choose.hpp"
+#include "calls/device_calls.hpp"
 #include "calls/knn_search.hpp"
 #include "calls/radius_search.hpp"
 #include "calls/rank_calls.hpp"
 #include "calls/sum_memory.hpp"
+#include "calls/zeros.hpp"
+#include "neighbors/neighbor_sums.hpp"
+#include "neighbors/sinks.hpp"
 #include "neighbors/sum_passes.hpp"
+#include "neighbors/sum_units.hpp"
+#include "points/point_set.hpp"
 #include "support/context.hpp"
 #include "support/dimension.hpp"
 
@@ -32,7 +38,7 @@ void sum_over(Context& context, const SumCall& call, Search& search, const std::
     const bool needs_fields = !options.fields.empty() && options.statistics.gradient;
     FixedUnits units;
     if (!call.is_by_count()) {
-        context.run([&] { units = units_of(call.points.count(), options); });
+        context.run([&] { units = units_of(options, call.points.count()); });
     }
     SumJob<T> job{&search.frame(), options.kernel, options.masses ? &*options.masses : nullptr,
                   options.fields,  options.fields, {},
@@ -99,8 +105,15 @@ NeighborSums summed(const SumCall& call) {
     const std::int64_t smallest = check(call);
     NeighborSums sums;
     allocate(call, sums);
-    Context context(call.options.execution);
+    Context context(is_on_gpu(call.options.execution) ? cpu(call.options.execution.threads) : call.options.execution);
     context.run([&] { check_columns(call.options); });
+    if (is_on_gpu(call.options.execution)) {
+        const std::int64_t k = call.is_by_count() ? std::get<Nearest>(call.neighborhood).k : 0;
+        const Engine engine =
+            choose(call.task(), call.options.engine, size_of(call.points, call.queries, k, Where::gpu));
+        on_gpu().sum_neighbors(call.points, call.queries, {call.neighborhood, smallest, call.options}, engine, sums);
+        return sums;
+    }
     with_dtype(call.points.dtype(), [&]<Coordinate T>(T) {
         if (const Nearest* const nearest = std::get_if<Nearest>(&call.neighborhood)) {
             sum_nearest<T>(context, call, nearest->k, sums);

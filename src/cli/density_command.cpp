@@ -170,7 +170,7 @@ Command density_command(const Parser& program) {
     add_footer(
         command,
         "Densities are masses per volume where the file has masses, in its units, else points per volume; one for\n"
-        "each point read, in file order. On the CPU, in one process.",
+        "each point read, in file order. In one process.",
         "  kith density snapshot.hdf5 -k 32 -o density.npy\n"
         "  kith density snapshot.hdf5 --types 0 --kernel wendland-c4 -k 128 -o gas.hdf5\n"
         "  kith density galaxies.npy --queries places.npy --box none -o at_places.npz");

@@ -254,7 +254,7 @@ private:
         if (!is_within()) {
             return units;
         }
-        ranks_.agreed([&] { context_.run([&] { units = units_of(shared_.ownership.total(), call_.options); }); });
+        ranks_.agreed([&] { context_.run([&] { units = units_of(call_.options, shared_.ownership.total()); }); });
         units.masses = exponent_of_all(units.masses);
         for (int& exponent : units.fields) {
             exponent = exponent_of_all(exponent);

@@ -4,6 +4,7 @@
 #include <kith/device_status.hpp>
 #include <kith/knn.hpp>
 #include <kith/radius.hpp>
+#include <kith/sum_neighbors.hpp>
 
 #include "neighbors/part_searcher.hpp"
 #include "neighbors/radius_result_access.hpp"
@@ -14,7 +15,11 @@
 #include <optional>
 #include <vector>
 
-namespace kith::detail::inline KITH_GPU {
+namespace kith::detail {
+
+class Context;
+
+inline namespace KITH_GPU {
 
 class DeviceContext;
 class DeviceWork;
@@ -35,6 +40,13 @@ struct DeviceRadiusCall {
     std::vector<std::int64_t>* counts = nullptr; ///< empty
     const RadiusResultAccess* rows = nullptr;    ///< without neighbors
     const RadiusVisitor* visitor = nullptr;
+};
+
+/// A sum over neighbors, whose columns are the host's.
+struct DeviceSumCall {
+    const Neighborhood& neighborhood;
+    std::int64_t smallest_radius; ///< query with the smallest one above 0, or -1
+    const SumOptions& options;
 };
 
 /// A search that only puts work on a stream (include/kith/async.hpp). Arguments have been checked as far as the host
@@ -69,8 +81,17 @@ template <Coordinate T, int D>
 std::unique_ptr<PartSearcher<T>> part_searcher_on_device(const Execution& execution, const NormalizedPoints<T>& points,
                                                          const NormalizedPoints<T>* queries);
 
+/// Sums over the neighbors of the queries, which may be the host's, or of the tree's points themselves, into sums that
+/// have memory for all results. Runs the stages "search", once more for gradients of fields, and "download" after those
+/// that build the tree of queries, and the host's part in its context.
+template <Coordinate T, int D>
+void sum_on_device(DeviceContext& context, const DeviceTreeHandle& tree, const TreeShape& shape, Context& host,
+                   const PointsView* queries, const DeviceSumCall& call, NeighborSums& sums);
+
 /// Puts a search by trees on the stream, or measures how much memory it takes.
 template <Coordinate T, int D>
 void search_async_on_device(DeviceWork& work, const DeviceKnnAsync& search);
 
-} // namespace kith::detail::inline KITH_GPU
+} // namespace KITH_GPU
+
+} // namespace kith::detail

@@ -1,4 +1,4 @@
-// What a search of a call of sums needs besides its rows: the check of the columns, the units of sums without order, the
+// What a search of a call of sums needs besides its rows: the check of the columns, the
 // sinks that sum rows as they come (neighbor_sums.hpp), and the columns and positions that gradients read.
 #pragma once
 
@@ -7,6 +7,7 @@
 
 #include "neighbors/neighbor_sums.hpp"
 #include "neighbors/search.hpp"
+#include "neighbors/sum_units.hpp"
 #include "points/point_set.hpp"
 #include "support/context.hpp"
 #include "support/message.hpp"
@@ -45,33 +46,6 @@ inline void check_columns(const SumOptions& options) {
         require_all(message("fields[", field, "]"), options.fields[field], "; fields must be finite",
                     [](double value) { return std::isfinite(value); });
     }
-}
-
-/// The exponent of the largest of some numbers.
-template <class Number>
-int largest_exponent(std::int64_t count, const Number& number) {
-    return parallel_reduce(
-        0, count, sum_grain, SplitNumber::exponent_of_zero,
-        [&](std::int64_t begin, std::int64_t end, int largest) {
-            for (std::int64_t i = begin; i < end; ++i) {
-                largest = std::max(largest, split(number(i)).exponent);
-            }
-            return largest;
-        },
-        [](int left, int right) { return std::max(left, right); });
-}
-
-/// Of `points` sources.
-inline FixedUnits units_of(std::int64_t points, const SumOptions& options) {
-    FixedUnits units;
-    units.terms = std::max<std::int64_t>(points, 1);
-    if (const auto& masses = options.masses) {
-        units.masses = largest_exponent(masses->count(), [&](std::int64_t i) { return (*masses)[i]; });
-    }
-    for (const ScalarsView& field : options.fields) {
-        units.fields.push_back(largest_exponent(field.count(), [&](std::int64_t i) { return field[i]; }));
-    }
-    return units;
 }
 
 /// Sums rows of k nearest neighbors.

@@ -145,8 +145,18 @@ protected:
             return found.counts == pair_counts(view_, edges, {.execution = cpu(1)}).counts;
         }
         case Task::neighbor_sums:
-        case Task::radius_sums:
-            return false; // no device has them
+        case Task::radius_sums: {
+            const Neighborhood neighborhood = task == Task::neighbor_sums ? Neighborhood(Nearest{3}) : Within{0.05};
+            const NeighborSums expected = sum_neighbors(view_, neighborhood, {.execution = cpu(1)});
+            NeighborSums found;
+            found.density.resize(expected.density.size());
+            found.reach.resize(expected.reach.size());
+            found.counts.resize(expected.counts.size());
+            const SumOptions options{.execution = execution_};
+            detail::on_gpu().sum_neighbors(points, nullptr, {neighborhood, 0, options}, engine, found);
+            return found.engine == engine && found.density == expected.density && found.reach == expected.reach &&
+                   found.counts == expected.counts;
+        }
         case Task::groups: {
             std::vector<std::int32_t> labels(static_cast<std::size_t>(view_.count()));
             FofSummary found;
@@ -197,7 +207,7 @@ protected:
     [[nodiscard]] bool answers_granted_calls(const Tree& index) const {
         int answered = 0;
         for (const Task task : {Task::neighbors, Task::neighbor_visits, Task::radius, Task::groups, Task::clusters,
-                                Task::spanning_tree, Task::pair_counts}) {
+                                Task::spanning_tree, Task::pair_counts, Task::neighbor_sums, Task::radius_sums}) {
             if (detail::answers(index.engine(), task, Where::gpu)) {
                 if (!is_answered(task, index.engine(), index)) {
                     return false;

@@ -7,6 +7,7 @@
 #include "oracle/pair_counts.hpp"
 #include "support/cases.hpp"
 #include "support/point_sets.hpp"
+#include "support/thinned.hpp"
 
 #include <kith/pair_counts.hpp>
 
@@ -46,21 +47,6 @@ struct PairEffort {
     std::int64_t points = 400;
 };
 PairEffort pair_effort();
-
-/// A subset of at most `most` points: every n-th one, so that all kinds of points are among them.
-template <class T>
-PointSet<T> thinned(PointSet<T> set, std::int64_t most) {
-    const std::int64_t step = (set.count() + most - 1) / most;
-    if (step > 1) {
-        std::vector<T> kept;
-        for (std::int64_t i = 0; i < set.count(); i += step) {
-            kept.insert(kept.end(), set.coordinates.begin() + i * set.dimension,
-                        set.coordinates.begin() + (i + 1) * set.dimension);
-        }
-        set.coordinates = kept;
-    }
-    return set;
-}
 
 /// Edges among lengths that matter, some of them twice.
 inline std::vector<double> edges_among(const std::vector<double>& lengths, Random& draw) {
