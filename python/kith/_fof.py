@@ -122,6 +122,24 @@ def fof(points: AnyArray, linking_length: float | None = None, *, b: float | Non
     >>> kith.fof([[0, 0, 0], [0, 0, 1], [0, 0, 1]], 1, velocities=[[9, 0, 0], [9, 0, 0], [0, 0, 0]], psi=5).tolist()
     [0, 0, 1]
     """
+    labels, catalog, summary, labeled = _grouped(
+        points, linking_length, b, psi, psi_sigma, box, min_members, return_catalog, velocities, masses, types,
+        secondary_types, mean_separation, engine, device, threads, progress, comm)
+    labels = drop_small_groups(labels, summary, labeled)
+    return labels if catalog is None else (labels, catalog)
+
+
+@over_ranks
+def fof_with_all_labels(points, linking_length, *, b, box, min_members, velocities, masses, types, return_catalog, comm):
+    """Labels of all groups, and the catalog of those of min_members or more."""
+    labels, catalog, _, _ = _grouped(points, linking_length, b, None, None, box, min_members, return_catalog, velocities,
+                                     masses, types, None, "box", "auto", None, None, False, comm)
+    return labels, catalog
+
+
+def _grouped(points, linking_length, b, psi, psi_sigma, box, min_members, return_catalog, velocities, masses, types,
+             secondary_types, mean_separation, engine, device, threads, progress, comm):
+    """Labels, the catalog or None, the summary of the groups, and the least number of members whose labels `fof` keeps."""
     uniform_mass, snapshot, own_velocities = None, None, False
     if is_snapshot(points):
         snapshot = points
@@ -176,7 +194,7 @@ def fof(points: AnyArray, linking_length: float | None = None, *, b: float | Non
         summary = _core.find_groups_over_ranks(call, length, velocity_space)
         labels = _arrays.in_library_of(source.like, summary.labels)
     if not return_catalog:
-        return drop_small_groups(labels, summary, labeled)
+        return labels, None, summary, labeled
     stays = comm is None and str(_core.device_of(labels)) != "cpu"
     core = _core.describe_groups(call, _writeable(labels) if comm is None else None, summary, velocities, masses,
                                  1.0 if uniform_mass is None else uniform_mass, types, listed, stays)
@@ -196,7 +214,7 @@ def fof(points: AnyArray, linking_length: float | None = None, *, b: float | Non
         catalog = DeviceCatalog(core, _arrays.prototype_of(labels), catalog_of, has_velocities, factor)
     else:
         catalog = catalog_of(core)
-    return drop_small_groups(labels, summary, labeled), catalog
+    return labels, catalog, summary, labeled
 
 
 class CatalogPart(Catalog):

@@ -8,7 +8,7 @@ import numpy
 from kith import _arrays, _core, _fof, _jax_sharded_calls
 from kith._jax_rows import column, rows_of
 from kith._jax_search import as_array, is_sharded, jax, jnp, whole
-from kith._jax_tree import points_of, tree_of
+from kith._jax_tree import points_of
 
 # Groups and the columns of `kith.Catalog`; `velocity` and `velocity_dispersion` are None without velocities.
 Catalog = collections.namedtuple("Catalog", ("groups", *(column[0] for column in _core.catalog_columns)))
@@ -34,7 +34,7 @@ def fof(points, linking_length=None, *, b=None, box=None, comm=None):
 
 
 def fof_catalog(points, linking_length=None, *, b=None, box=None, velocities=None, masses=None, types=None,
-                min_members=20, max_groups=None):
+                min_members=20, max_groups=None, comm=None):
     """Labels of friends-of-friends groups, and what is known of each group.
 
     As `kith.fof` with `return_catalog=True`; what differs is said here.
@@ -49,6 +49,8 @@ def fof_catalog(points, linking_length=None, *, b=None, box=None, velocities=Non
         Ordinary Python values, not traced ones.
     max_groups : int, optional
         Rows of the catalog. By default as many as there can be, n / min_members.
+    comm
+        For points that are sharded over processes, as for `knn`; the columns are sharded over the same.
 
     Returns
     -------
@@ -65,7 +67,7 @@ def fof_catalog(points, linking_length=None, *, b=None, box=None, velocities=Non
     TypeError, ValueError
         As `knn`; for columns of other shapes or types.
     NotImplementedError
-        For points that are sharded over GPUs or several processes.
+        For points that are sharded over GPUs.
 
     Notes
     -----
@@ -90,12 +92,12 @@ def fof_catalog(points, linking_length=None, *, b=None, box=None, velocities=Non
     given = {"velocities": velocities, "masses": masses, "types": types}
     shapes = {"velocities": points.shape, "masses": (count,), "types": (count,)}
     if is_sharded(points):
-        def describe(points, given):
-            return fof_catalog(tree_of(space, points), linking_length, b=b, min_members=min_members, **given)
-
         given = {name: array if array is None else column(array, name, points.dtype, shapes[name])
                  for name, array in given.items()}
-        return _jax_sharded_calls.catalog(describe, points, given, None if has_default else max_groups)
+        labels, groups, found = _jax_sharded_calls.catalog(points, given, length, is_relative, space, min_members,
+                                                           None if has_default else max_groups, comm)
+        return labels, Catalog(groups, **{**dict.fromkeys(Catalog._fields[1:]), **found})
+    _jax_sharded_calls.require_no_comm(comm)
     points = whole(points, "points")
     columns = {name: column(array, name, points.dtype, shapes[name]) for name, array in given.items()}
     rows = {"(g,)": (max_groups,), "(g, d)": (max_groups, dimension), "(g, 7)": (max_groups, 7)}

@@ -5,7 +5,8 @@ process, whose answers are put where these rows are.
 import jax
 import numpy
 
-from kith._fof import fof
+from kith import _core
+from kith._fof import fof, fof_with_all_labels
 from kith._jax_shards import Shards, is_sharded
 from kith._knn import knn
 from kith._z_order import gather
@@ -48,36 +49,38 @@ def labels(points, length, is_relative, space, comm):
     return held.put(found.astype(numpy.int32, copy=False))
 
 
-def catalog(describe, points, columns, max_groups):
-    """Labels and a catalog of sharded points, from describe(points, columns) of one device, which knows all groups.
+def catalog(points, columns, length, is_relative, space, min_members, max_groups, comm):
+    """Labels of sharded points, the number of groups of each part, and the columns of their catalog by name.
 
-    Device p of P has the groups from p G // P on, of G, filled up with zeros to max_groups rows, by default to those of the
-    device that has most.
+    Each process has consecutive groups, which its parts divide equally. A part is filled up with zeros to max_groups rows, by
+    default to those of the part that has most.
     """
-    if not points.is_fully_addressable:
-        raise NotImplementedError("the points are sharded over processes, but catalogs of kith.jax are found within one; "
-                                  "make the call kith.fof(points, ..., return_catalog=True, comm=comm) with the rows of each "
-                                  "process")
-    held = Shards(points, "points")
-    device = held.blocks[0][2][0]
-    given = {name: None if column is None else jax.device_put(held.rows_of(column, name), device)
-             for name, column in columns.items()}
-    found, whole = describe(jax.device_put(held.joined(), device), given)
-    groups, parts = int(whole.groups), held.parts
-    bounds = [part * groups // parts for part in range(parts + 1)]
-    counts = numpy.diff(bounds).astype(numpy.int32)
-    most = int(counts.max()) if max_groups is None else max_groups
+    held = Shards(points, "points", comm)
+    _require_counted(held.total, numpy.int32)
+    given = {name: None if column is None else held.rows_of(column, name) for name, column in columns.items()}
+    found, part = fof_with_all_labels(
+        held.joined(), None if is_relative else length, b=length if is_relative else None, box=space.box(),
+        min_members=min_members, return_catalog=True, comm=held.comm, **given)
+    bounds = [number * len(part) // held.own_parts for number in range(held.own_parts + 1)]
+    groups = numpy.diff(bounds).astype(numpy.int32)
+    if max_groups is None:
+        max_groups = int(groups.max())
+        max_groups = max_groups if held.comm is None else max(held.comm.comm.allgather(max_groups))
+    types = {"float64": points.dtype, "int64": numpy.int32, "uint8": numpy.bool_}
 
-    def cut(column):
-        column = numpy.asarray(column)
-        kept = [column[begin:min(end, begin + most)] for begin, end in zip(bounds, bounds[1:])]
-        return held.put_parts([numpy.concatenate([rows, numpy.zeros((most - len(rows), *column.shape[1:]), column.dtype)])
-                               for rows in kept])
+    def padded(column):
+        rows = numpy.zeros((held.own_parts, max_groups, *column.shape[1:]), types[column.dtype.name])
+        for own, begin, end in zip(rows, bounds, bounds[1:]):
+            kept = column[begin:min(end, begin + max_groups)]
+            own[:len(kept)] = kept
+        return held.put(rows.reshape(-1, *column.shape[1:]))
 
-    parted = whole._replace(groups=held.put_parts(counts.reshape(parts, 1)),
-                            **{name: cut(column) for name, column in whole._asdict().items()
-                               if name != "groups" and column is not None})
-    return held.put(numpy.asarray(found)), parted
+    def whole(name):
+        column = getattr(part, name)
+        return column + part.first_member if name == "offset" and held.comm is not None else column
+
+    names = [name for name, _, _, _, needs, _ in _core.catalog_columns if not needs or columns["velocities"] is not None]
+    return held.put(found.astype(numpy.int32, copy=False)), held.put(groups), {name: padded(whole(name)) for name in names}
 
 
 def reduce(function, points, fields, block_rows, options):
@@ -100,7 +103,7 @@ def reduce(function, points, fields, block_rows, options):
     def summary(first):
         rows = slice(first, min(first + block_rows, held.count))
         arrays = [distances[rows], *(leaf[rows] for leaf in leaves), *of_neighbors(indices[rows])]
-        near, *values = (jax.device_put(array, held.blocks[0][2][0]) for array in arrays)
+        near, *values = (jax.device_put(array, held.device) for array in arrays)
         own, neighbors = (jax.tree_util.tree_unflatten(tree, half) for half in (values[:len(leaves)], values[len(leaves):]))
         return jax.tree_util.tree_map(numpy.asarray, function(near, own, neighbors))
 

@@ -90,16 +90,20 @@ _one_of_each_device.def_partition(_refuse_shards, infer_sharding_from_operands=l
 class Shards:
     """The rows of an array that are on devices of this process.
 
+    Its devices divide the rows into equal parts; some may have copies of one.
+
     Attributes
     ----------
-    total : int
-        Rows of the whole array.
+    total, parts : int
+        Rows of the whole array, and their parts.
     first, count : int
-        The first of those here, and their number.
+        The first of the rows here, and their number.
+    first_part, own_parts : int
+        The first of the parts here, and their number.
     comm
         The communicator given: a rank for each process that has rows; None if there is one process.
-    blocks : list of (int, int, devices)
-        Bounds of the rows of each device of this process, ascending, and the devices that have copies of them.
+    device
+        One of this process.
 
     Raises
     ------
@@ -111,23 +115,29 @@ class Shards:
 
     def __init__(self, array, what, comm=None):
         self._array, self._sharding = array, _by_rows(array, what)
-        self.total = array.shape[0]
+        self._part_of = _parts_of(self._sharding)
         self._of_process = {}
-        for device, bounds in _bounds_of(self._sharding, self.total).items():
-            self._of_process.setdefault(device.process_index, {}).setdefault(bounds, []).append(device)
+        for device, part in self._part_of.items():
+            self._of_process.setdefault(device.process_index, set()).add(part)
         self.comm = self._ranks(comm, what)
         if jax.process_index() not in self._of_process:
             raise ValueError(f"{what} has no rows on devices of this process; its sharding is {self._sharding}")
-        self.blocks = [(*bounds, devices) for bounds, devices in sorted(self._of_process[jax.process_index()].items())]
-        self.first = self.blocks[0][0]
-        self.count = self.blocks[-1][1] - self.first
+        own = self._of_process[jax.process_index()]
+        self.parts = 1 + max(self._part_of.values())
+        self.first_part, self.own_parts = min(own), len(own)
+        self.total = array.shape[0]
+        self.first, self.count = (number * self.total // self.parts for number in (self.first_part, self.own_parts))
+        self.device = next(device for device in self._part_of if self._is_here(device))
+
+    def _is_here(self, device):
+        return device.process_index == jax.process_index()
 
     def _ranks(self, comm, what):
         order = sorted(self._of_process, key=lambda process: min(self._of_process[process]))
         if len(order) == 1 and comm is None:
             return None
-        bounds = [each for process in order for each in sorted(self._of_process[process])]
-        if any(end != begin for (_, end), (begin, _) in zip(bounds, bounds[1:])):
+        in_order = [part for process in order for part in sorted(self._of_process[process])]
+        if in_order != list(range(len(in_order))):
             raise ValueError(f"{what} is sharded as {self._sharding}; the rows of each process must be consecutive, and "
                              "those of no other")
         if comm is None:
@@ -143,19 +153,14 @@ class Shards:
         return comm
 
     @property
-    def parts(self):
-        """The number of parts that all devices divide the rows into."""
-        return len(set(_bounds_of(self._sharding, len(self._sharding.device_set)).values()))
-
-    @property
     def most(self):
         """The largest number of rows of a process."""
-        return max(max(parts)[1] - min(parts)[0] for parts in self._of_process.values())
+        return max(map(len, self._of_process.values())) * self.total // self.parts
 
     def joined(self):
         """The rows of this process, in the host's memory."""
-        found = {shard.device: shard.data for shard in self._array.addressable_shards}
-        return numpy.concatenate([numpy.asarray(found[devices[0]]) for _, _, devices in self.blocks])
+        found = {self._part_of[shard.device]: shard.data for shard in self._array.addressable_shards}
+        return numpy.concatenate([numpy.asarray(found[part]) for part in sorted(found)])
 
     def rows_of(self, array, what):
         """The same rows of another array, however it is sharded within this process, in the host's memory."""
@@ -170,24 +175,19 @@ class Shards:
         return own.joined()
 
     def put(self, rows):
-        """Rows of this process as an array that is sharded alike."""
-        return self._assembled(rows, self.total, self.first)
-
-    def put_parts(self, parts):
-        """As many rows on each device, of this process alone, as an array that is sharded alike."""
-        rows = numpy.stack(parts)
-        return self._assembled(rows.reshape(-1, *rows.shape[2:]), len(parts) * rows.shape[1], 0)
-
-    def _assembled(self, rows, total, first):
-        arrays = [jax.device_put(rows[begin - first:end - first], device)
-                  for device, (begin, end) in _bounds_of(self._sharding, total).items()
-                  if device.process_index == jax.process_index()]
-        return jax.make_array_from_single_device_arrays((total, *rows.shape[1:]), self._sharding, arrays)
+        """As many rows for each part of this process, one after another, as an array that is sharded alike."""
+        of_part = len(rows) // self.own_parts
+        arrays = [jax.device_put(rows[first:first + of_part], device) for device, part in self._part_of.items()
+                  if self._is_here(device) for first in [(part - self.first_part) * of_part]]
+        return jax.make_array_from_single_device_arrays((self.parts * of_part, *rows.shape[1:]), self._sharding, arrays)
 
 
-def _bounds_of(sharding, total):
-    """First and last row, plus one, on each device."""
-    return {device: index[0].indices(total)[:2] for device, index in sharding.devices_indices_map((total,)).items()}
+def _parts_of(sharding):
+    """Which part of all rows a device has, in the order of rows."""
+    rows = len(sharding.device_set)  # as many, so that the order shows without any points, too
+    begins = {device: index[0].indices(rows)[0] for device, index in sharding.devices_indices_map((rows,)).items()}
+    order = sorted(set(begins.values()))
+    return {device: order.index(begin) for device, begin in begins.items()}
 
 
 def _by_rows(array, what):
@@ -203,7 +203,7 @@ def _by_rows(array, what):
                          "must be on one device: give a sharding over the first axis")
     if isinstance(sharding, NamedSharding):
         return NamedSharding(sharding.mesh, PartitionSpec(*sharding.spec[:1]))
-    of_row, rows = {}, len(sharding.device_set)  # as many, so that the order of devices shows without any points, too
+    of_row, rows = {}, len(sharding.device_set)
     for device, index in sharding.devices_indices_map((rows, *array.shape[1:])).items():
         of_row.setdefault(index[0].indices(rows), []).append(device)
     devices = numpy.array([of_row[bounds] for bounds in sorted(of_row)])

@@ -7,8 +7,8 @@ from kith._jax_search import jax, jnp, real, space_of
 class Tree:
     """Points whose index is kept: the first call that needs it builds it, later ones find it.
 
-    `knn`, `fof`, `fof_catalog`, `z_order` and `reduce_neighbors` take it in place of the points and their box, under
-    `jax.jit` or not, and give the same results.
+    `knn`, `fof`, `fof_catalog`, `sum_neighbors`, `density`, `z_order` and `reduce_neighbors` take it in place of the points
+    and their box, under `jax.jit` or not, and give the same results.
 
     Parameters
     ----------

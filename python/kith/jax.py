@@ -11,8 +11,8 @@ indices of all rows. Such a call is made eagerly. Under `jax.jit`, and for point
 `jax.shard_map`, it is refused; there each device would search all points again, or its own alone. Devices are those of CPUs:
 a process joins its shards in its memory. Shards of GPUs are refused. Of arrays that several processes share
 (`jax.distributed`) `comm` names the processes, which all make the call; each passes to others only the points that these
-ask for. No index is kept for a sharded `Tree`. Derivatives of `knn` are those of JAX, which may gather points and needs
-`jax.set_mesh` if axes of the mesh are explicit.
+ask for. Such calls warn as those of `kith` do, and keep no index of a sharded `Tree`. Derivatives of `knn` are those of JAX,
+which may gather points, and needs `jax.set_mesh` if axes of the mesh are explicit.
 """
 
 import math

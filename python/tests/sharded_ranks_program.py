@@ -33,6 +33,13 @@ def check(found, expected):
         assert numpy.array_equal(shard.data, expected[shard.index])
 
 
+def gathered(array, comm):
+    """All rows, of the processes in the order of ranks."""
+    shards = sorted(array.addressable_shards, key=lambda shard: shard.index[0].start)
+    mine = numpy.concatenate([numpy.asarray(shard.data) for shard in shards])
+    return numpy.concatenate(getattr(comm, "comm", comm).allgather(mine))
+
+
 def raised(call):
     try:
         call()
@@ -58,6 +65,23 @@ for comm, devices in ((world, jax.devices()), (backwards, jax.devices()[::-1]), 
             found = kith.jax.reduce_neighbors(lambda distances, own, neighbors: neighbors.max(axis=1) - own, points, 4,
                                               fields=shared(masses), block_rows=block_rows, exclude_self=True, comm=comm)
             check(found, masses[kith.knn(alone, 4, exclude_self=True)[1]].max(axis=1) - masses)
+    options = {"b": 0.6, "min_members": 2}
+    for max_groups in (None, 2):
+        given = {"masses": masses, "types": numpy.arange(len(POINTS)) % 3, "velocities": POINTS[::-1]}
+        labels, parts = kith.jax.fof_catalog(points, max_groups=max_groups, comm=comm, **options,
+                                             **{name: shared(column) for name, column in given.items()})
+        check(labels, kith.fof(POINTS, b=0.6))
+        whole = kith.fof(POINTS, **options, return_catalog=True, **given)[1]
+        groups = gathered(parts.groups, comm)
+        assert groups.shape == (2 * world.size,) and groups.sum() == len(whole) > 4
+        rows = parts.count.shape[0] // len(groups)
+        assert rows == (groups.max() if max_groups is None else 2)
+        for name in (*whole.columns, "offset"):
+            column, expected = gathered(getattr(parts, name), comm), getattr(whole, name)
+            for part, number in enumerate(groups):
+                first, kept = groups[:part].sum(), min(number, rows)
+                assert numpy.array_equal(column[part * rows:part * rows + kept], expected[first:first + kept]), name
+                assert not column[part * rows + kept:(part + 1) * rows].any(), name
     total = lambda x: kith.jax.knn(x, 4, box=1, comm=comm)[0].sum()  # noqa: E731
     expected = jax.grad(lambda x: kith.jax.knn(x, 4, box=1)[0].sum())(jnp.asarray(POINTS))
     for shard in jax.grad(total)(points).addressable_shards:
@@ -67,7 +91,6 @@ wrong = shared(numpy.where(numpy.arange(len(POINTS))[:, None] == 7, numpy.nan, P
 assert "7" in raised(lambda: kith.jax.knn(wrong, 2, comm=world))
 assert "give comm" in raised(lambda: kith.jax.knn(points, 2))
 assert "in the order" in raised(lambda: kith.jax.knn(points, 2, comm=backwards))
-assert "kith.fof" in raised(lambda: kith.jax.fof_catalog(points, 0.1))
 interleaved = NamedSharding(Mesh(numpy.array(jax.devices()).reshape(-1, 2).T.reshape(-1), ("x",)), PartitionSpec("x"))
 apart = jax.make_array_from_callback(POINTS.shape, interleaved, lambda index: POINTS[index])
 assert "consecutive" in raised(lambda: kith.jax.fof(apart, 0.1, comm=world))

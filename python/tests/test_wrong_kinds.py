@@ -264,7 +264,7 @@ def calls_of_jax():
             "jax.density": (kith_jax.density, {"points": points}, of_sums),
             "jax.fof_catalog": (kith_jax.fof_catalog, {"points": points, "linking_length": 0.1}, {
                 "points": ["a", None, 5, {}, STRANGE], "linking_length": [*NUMBERS, None], "b": NUMBERS, "box": BOXES,
-                "min_members": [*WHOLE, 0], "max_groups": [*OPTIONAL_WHOLE, -1], **PARTICLES}),
+                "min_members": [*WHOLE, 0], "max_groups": [*OPTIONAL_WHOLE, -1], "comm": ["a", 5, STRANGE], **PARTICLES}),
             "jax.group_order": (kith_jax.group_order, {"labels": LABELS, "max_groups": 5}, {
                 "labels": ["a", 5, None, {}, STRANGE, POINTS], "max_groups": [*WHOLE, -1],
                 "arrays": ["a", 5, STRANGE, POINTS[:5]]})}
