@@ -25,6 +25,7 @@
 #include <kith/kdtree_order.hpp>
 #include <kith/knn.hpp>
 #include <kith/neighbor_row.hpp>
+#include <kith/other_labels.hpp>
 #include <kith/pair_counts.hpp>
 #include <kith/points.hpp>
 #include <kith/progress.hpp>

@@ -5,6 +5,7 @@
 
 #include <kith/error.hpp>
 #include <kith/knn.hpp>
+#include <kith/other_labels.hpp>
 #include <kith/tree.hpp>
 
 #include <nanobind/stl/optional.h>
@@ -110,10 +111,26 @@ nb::object rows_of(std::vector<T>&& numbers, int columns) {
     return nb::cast(nb::ndarray<nb::numpy, T>(held->data(), {held->size() / width, width}, owner));
 }
 
+/// Labels of points and of separate queries, of which there are none in a self-search.
+struct LabelsOfCaller {
+    std::span<const std::int32_t> of_points;
+    std::span<const std::int32_t> of_queries;
+};
+
+std::optional<LabelsOfCaller> labels_of(const std::optional<InputArray>& points,
+                                        const std::optional<InputArray>& queries, const Device& device) {
+    const auto numbers = [&](const std::optional<InputArray>& labels) {
+        return labels ? numbers_of<const std::int32_t>(*labels, device, "exclude_labels", "int32")
+                      : std::span<const std::int32_t>();
+    };
+    return points ? std::optional(LabelsOfCaller{numbers(points), numbers(queries)}) : std::nullopt;
+}
+
 /// Writes rows, and returns the name of the engine that found them. They are in z-order if their queries are wanted.
 std::string search(const Call& call, const std::optional<InputArray>& queries, std::int64_t k, bool exclude_self,
                    double max_distance, bool squared, const std::optional<OutputArray>& distances,
-                   const std::optional<OutputArray>& indices, const std::optional<OutputArray>& query_indices) {
+                   const std::optional<OutputArray>& indices, const std::optional<OutputArray>& query_indices,
+                   const std::optional<InputArray>& labels, const std::optional<InputArray>& labels_of_queries) {
     const PointsOrTree points = call.points();
     const std::optional<PointsView> view = queries_of(queries);
     RowsOfCaller rows(distances, indices, query_indices, points.dtype(), call.device);
@@ -123,16 +140,24 @@ std::string search(const Call& call, const std::optional<InputArray>& queries, s
     if (queries) {
         rows.keep_apart_from(*queries);
     }
+    const std::optional<LabelsOfCaller> others = labels_of(labels, labels_of_queries, call.device);
     const std::int64_t building = points.tree() != nullptr ? 0 : points.count();
-    const SearchSummary found = answer(call, (view ? view->count() : points.count()) * k + building,
-                                       KnnOptions{.exclude_self = exclude_self,
-                                                  .max_distance = max_distance,
-                                                  .squared = squared,
-                                                  .z_order = query_indices.has_value()},
-                                       [&](const KnnOptions& options) {
-                                           return view ? knn_into(rows.rows(), points, *view, k, options)
-                                                       : knn_into(rows.rows(), points, k, options);
-                                       });
+    const SearchSummary found = answer(
+        call, (view ? view->count() : points.count()) * k + building,
+        KnnOptions{.exclude_self = exclude_self,
+                   .max_distance = max_distance,
+                   .squared = squared,
+                   .z_order = query_indices.has_value()},
+        [&](const KnnOptions& options) {
+            if (others && view) {
+                return knn_other_labels_into(rows.rows(), points, others->of_points, *view, others->of_queries, k,
+                                             options);
+            }
+            if (others) {
+                return knn_other_labels_into(rows.rows(), points, others->of_points, k, options);
+            }
+            return view ? knn_into(rows.rows(), points, *view, k, options) : knn_into(rows.rows(), points, k, options);
+        });
     warn(call, found.unresolved);
     return name_of(found.engine);
 }
@@ -208,7 +233,9 @@ void bind_search(nb::module_& module) {
         });
     module.def("search", search, nb::arg("call"), nb::arg("queries").none(), nb::arg("k"), nb::arg("exclude_self"),
                nb::arg("max_distance"), nb::arg("squared"), nb::arg("distances").none().noconvert(),
-               nb::arg("indices").none().noconvert(), nb::arg("query_indices").none().noconvert() = nb::none());
+               nb::arg("indices").none().noconvert(), nb::arg("query_indices").none().noconvert() = nb::none(),
+               nb::arg("labels").none().noconvert() = nb::none(),
+               nb::arg("labels_of_queries").none().noconvert() = nb::none());
 }
 
 } // namespace kith::python

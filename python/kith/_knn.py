@@ -10,7 +10,7 @@ import numpy.typing
 
 from kith import _arrays, _core, _units
 from kith._arrays import AnyArray, BoxLike, ProgressLike
-from kith._call import as_queries, index_type, normalize_arguments, over_ranks
+from kith._call import as_queries, index_type, normalize_arguments, over_ranks, require_rows
 from kith._hints import takes_own_names
 
 
@@ -19,7 +19,8 @@ from kith._hints import takes_own_names
 def knn(points: AnyArray, k: int, queries: AnyArray | None = None, *, box: BoxLike = None, exclude_self: bool = False,
         max_distance: float | None = None, engine: str = "auto", device: str | None = None,
         threads: int | None = None, return_distances: bool = True, index_dtype: numpy.typing.DTypeLike = None,
-        z_order: bool = False, out: Any = None, progress: ProgressLike = False, comm: Any = None) -> Any:
+        z_order: bool = False, exclude_labels: Any = None, out: Any = None, progress: ProgressLike = False,
+        comm: Any = None) -> Any:
     """The k nearest points of every point, or of every query.
 
     Parameters
@@ -59,6 +60,10 @@ def knn(points: AnyArray, k: int, queries: AnyArray | None = None, *, box: BoxLi
         With True, rows stay along the z-order curve of their queries, as they are found: bringing many rows into input order
         takes time, so reduce them first and bring the results there, ``reduced[found.query_indices] = ...``. Of engine
         "tree", within one process.
+    exclude_labels : array of int, shape (n,), optional
+        A label of each point, such as its group; with queries a pair of such arrays, (labels of the points, labels of the
+        queries). Points of the query's own label are left out: its neighbors are the nearest of other labels. -1 is a
+        label like any other. From -2**31 to 2**31 - 1; on the CPU, by engine "tree", within one process.
     out : array or tuple of two arrays, optional
         Where to write: (distances, indices), or indices alone if distances are not wanted. Row-major without gaps,
         and apart from each other, the points and the queries.
@@ -118,6 +123,8 @@ def knn(points: AnyArray, k: int, queries: AnyArray | None = None, *, box: BoxLi
     >>> farthest[found.query_indices] = found.distances[:, -1]
     >>> farthest.tolist()
     [3.0, 1.0, 1.0]
+    >>> kith.knn([[0, 0], [0, 1], [3, 0]], 1, exclude_labels=[7, 7, 8]).indices.tolist()
+    [[2], [2], [0]]
     """
     if getattr(k, "ndim", 0) == 2:
         raise TypeError(f"k is an array of shape {tuple(k.shape)}; it comes before the queries: knn(points, k, queries)")
@@ -128,8 +135,26 @@ def knn(points: AnyArray, k: int, queries: AnyArray | None = None, *, box: BoxLi
     rows = _Rows(source, queries, k, return_distances, index_dtype, _arrays.flag(z_order, "z_order"), out, comm)
     used = _core.search(call, queries, rows.k, _arrays.flag(exclude_self, "exclude_self"),
                         math.inf if max_distance is None else _arrays.as_number(max_distance, "max_distance"), False,
-                        rows.distances, rows.indices, rows.query_indices)
+                        rows.distances, rows.indices, rows.query_indices,
+                        *_labels(exclude_labels, source, queries))
     return rows.result(used, source.unit)
+
+
+def _labels(labels, source, queries):
+    """Those of the points and those of the queries, as the core takes them."""
+    if labels is None or queries is None:
+        return [_labels_of(labels, source.shape)] if labels is not None else []
+    if not isinstance(labels, (tuple, list)) or len(labels) != 2 or any(numpy.ndim(each) == 0 for each in labels):
+        raise TypeError("exclude_labels must be a pair of arrays, (labels of the points, labels of the queries)")
+    return [_labels_of(each, shape) for each, shape in zip(labels, (source.shape, queries.shape))]
+
+
+def _labels_of(labels, shape):
+    if isinstance(labels, (tuple, list)) and len(labels) and numpy.ndim(labels[0]) > 0:
+        raise TypeError("exclude_labels must be a number for each point; a pair of arrays is for calls with queries")
+    labels = _arrays.as_integers(labels, numpy.int32, "exclude_labels")
+    require_rows(shape, exclude_labels=labels)
+    return labels
 
 
 class _Neighbors(NamedTuple):

@@ -171,11 +171,11 @@ class Tree:
     def query(self, queries: AnyArray | None = None, k: int = 1, *, exclude_self: bool = False,
               max_distance: float | None = None, engine: str = "auto", threads: int | None = None,
               return_distances: bool = True, index_dtype: numpy.typing.DTypeLike = None, z_order: bool = False,
-              out: Any = None, progress: ProgressLike = False) -> Any:
+              exclude_labels: Any = None, out: Any = None, progress: ProgressLike = False) -> Any:
         """The k nearest points of every query, or of every point of the tree. As `kith.knn`."""
         return _knn.knn(self, k, queries, exclude_self=exclude_self, max_distance=max_distance, engine=engine,
                         threads=threads, return_distances=return_distances, index_dtype=index_dtype, z_order=z_order,
-                        out=out, progress=progress)
+                        exclude_labels=exclude_labels, out=out, progress=progress)
 
     @takes_own_names
     def radius_search(self, r: float | AnyArray, queries: AnyArray | None = None, *, exclude_self: bool = False,

@@ -279,3 +279,31 @@ def test_a_tree_is_pickled_as_its_points_and_copied_as_itself(dtype, box):
     assert inside.shape == (300, 3) and inside.dtype == dtype
     if box is None:
         numpy.testing.assert_array_equal(inside, points[tree.order])
+
+
+def test_neighbors_of_other_labels():
+    random = numpy.random.default_rng(12)
+    points, queries = random.random((300, 3)), random.random((40, 3))
+    labels, of_queries = random.integers(-1, 4, 300), random.integers(-1, 6, 40)
+    whole_points, whole_queries = kith.knn(points, 300, box=1), kith.knn(points, 300, queries, box=1)
+    tree = kith.Tree(points, box=1)
+    for found, whole, own in (
+            (kith.knn(points, 3, box=1, exclude_labels=labels), whole_points, labels),
+            (tree.query(k=3, exclude_labels=labels.astype(numpy.uint8)), whole_points, labels),
+            (kith.knn(points, 3, queries, box=1, exclude_labels=(labels, of_queries.tolist())), whole_queries, of_queries)):
+        for row, label in enumerate(own):
+            others = labels[whole.indices[row]] != label
+            assert found.indices[row].tolist() == whole.indices[row][others][:3].tolist()
+            assert found.distances[row].tolist() == whole.distances[row][others][:3].tolist()
+    alone = kith.knn(points, 2, exclude_labels=numpy.zeros(300, int), return_distances=False)
+    assert (alone == -1).all()
+    for wrong, error, says in ((labels[:5], ValueError, "exclude_labels has 5 rows for 300 points"),
+                               ((labels, of_queries), TypeError, "exclude_labels.* a pair of arrays is for calls with")):
+        with pytest.raises(error, match=says):
+            kith.knn(points, 2, exclude_labels=wrong)
+    with pytest.raises(TypeError, match="must be a pair of arrays"):
+        kith.knn(points, 2, queries, exclude_labels=labels)
+    with pytest.raises(NotImplementedError, match="'kdtree' does not support k nearest neighbors of other labels"):
+        kith.knn(points, 2, exclude_labels=labels, engine="kdtree")
+    with pytest.raises(ValueError, match="z_order"):
+        kith.knn(points, 2, exclude_labels=labels, z_order=True)

@@ -51,6 +51,7 @@ ENGINES = [None, 5, "fast", STRANGE, [], True]
 CALL = {"device": DEVICES, "threads": OPTIONAL_WHOLE, "progress": ["yes", 5, STRANGE]}
 SEARCH = {"k": WHOLE, "queries": [*ARRAYS, [1.0, 2.0, 3.0], [[1.0, 2.0]]], "exclude_self": FLAGS, "max_distance": NUMBERS,
           "return_distances": FLAGS, "index_dtype": INDEX_TYPES, "z_order": FLAGS, "engine": ENGINES,
+          "exclude_labels": ["a", 5, {}, STRANGE, [0.5] * 60, [1, 2], [[1]] * 60, [2**31] * 60],
           "out": ["a", 5, STRANGE, (None, None)]}
 RADIUS = {"r": [*NUMBERS[:1], {}, STRANGE, None, [1.0, 2.0], [[1.0] * 60], ["a"] * 60, -1.0, numpy.nan],
           "queries": SEARCH["queries"], "exclude_self": FLAGS, "engine": ENGINES, "threads": OPTIONAL_WHOLE,

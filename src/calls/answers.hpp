@@ -23,6 +23,7 @@ enum class Task : std::uint8_t {
     neighbors,
     neighbors_in_z_order,
     neighbor_visits,
+    neighbors_of_other_labels,
     neighbor_sums,
     radius,
     radius_sums,
@@ -37,10 +38,11 @@ enum class Task : std::uint8_t {
 };
 
 /// Names of the tasks, in the order of Task.
-inline constexpr std::array<std::string_view, 14> task_names{
+inline constexpr std::array<std::string_view, 15> task_names{
     "k nearest neighbors",
     "k nearest neighbors in z-order",
     "visitors of k nearest neighbors",
+    "k nearest neighbors of other labels",
     "sums over k nearest neighbors",
     "radius search",
     "sums within a radius",
@@ -86,6 +88,7 @@ inline constexpr EngineRow engine_table[] = {
     {Task::neighbor_visits, Engine::brute_force, {true, true, false, false, false}}, // on a GPU, the tree's blocks
     {Task::neighbor_visits, Engine::kdtree, {true, false, false, false, false}},
     {Task::neighbor_visits, Engine::clover, {true, false, false, false, false}},
+    {Task::neighbors_of_other_labels, Engine::tree, {true, false, false, false, false}},
     {Task::neighbor_sums, Engine::tree, {true, true, false, true, false}},
     {Task::neighbor_sums, Engine::brute_force, {true, false, false, false, false}},
     {Task::neighbor_sums, Engine::kdtree, {true, false, false, false, false}},

@@ -130,6 +130,25 @@ void check_points(const PointsOrTree& points, const Box& box, const Execution& e
     }
 }
 
+namespace {
+
+void check_labels(const KnnCall& call) {
+    const auto require = [](std::size_t labels, std::int64_t points, const char* whose) {
+        if (static_cast<std::int64_t>(labels) != points) {
+            throw error(ErrorKind::invalid_argument, labels, " labels were given for ", points, " ", whose,
+                        "; give one for each");
+        }
+    };
+    require(call.labels->of_points.size(), call.points.count(), "points");
+    require(call.labels->of_queries.size(), call.row_count(), call.queries != nullptr ? "queries" : "points");
+    if (call.options.z_order) {
+        throw Error(ErrorKind::invalid_argument,
+                    "z_order is given, but rows of neighbors of other labels are in input order; leave it out");
+    }
+}
+
+} // namespace
+
 void check(const KnnCall& call, Where where) {
     const KnnOptions& options = call.options;
     check_engine(options.engine, call.points, call.task(), where);
@@ -140,6 +159,9 @@ void check(const KnnCall& call, Where where) {
     }
     if (call.rows != nullptr) {
         check_rows(*call.rows, call.row_count(), call.k, call.points.dtype(), options.z_order);
+    }
+    if (call.labels != nullptr) {
+        check_labels(call);
     }
     if (call.visitor != nullptr && options.z_order) {
         throw Error(ErrorKind::invalid_argument, "z_order is for rows that are stored; leave it out: each block that a "

@@ -24,6 +24,12 @@
 
 namespace kith::detail {
 
+/// Of neighbors of other labels: one for each point, and of separate queries one for each query.
+struct Labels {
+    std::span<const std::int32_t> of_points;
+    std::span<const std::int32_t> of_queries;
+};
+
 struct KnnCall {
     const PointsOrTree& points;
     const PointsView* queries; ///< null: a self-search
@@ -31,11 +37,13 @@ struct KnnCall {
     const KnnOptions& options;
     const NeighborRows* rows = nullptr; ///< or else a visitor, or memory that is allocated after the check
     const NeighborVisitor* visitor = nullptr;
+    const Labels* labels = nullptr; ///< neighbors have another one than their query; null: any neighbors
 
     [[nodiscard]] Task task() const {
-        return visitor != nullptr ? Task::neighbor_visits
-               : options.z_order  ? Task::neighbors_in_z_order
-                                  : Task::neighbors;
+        return labels != nullptr    ? Task::neighbors_of_other_labels
+               : visitor != nullptr ? Task::neighbor_visits
+               : options.z_order    ? Task::neighbors_in_z_order
+                                    : Task::neighbors;
     }
     [[nodiscard]] std::int64_t row_count() const { return queries != nullptr ? queries->count() : points.count(); }
 };

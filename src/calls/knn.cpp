@@ -1,11 +1,13 @@
 // The public neighbor searches: a call is normalized, checked once, and dispatched once.
 #include <kith/error.hpp>
 #include <kith/knn.hpp>
+#include <kith/other_labels.hpp>
 
 #include "calls/calls.hpp"
 #include "calls/choose.hpp"
 #include "calls/device_calls.hpp"
 #include "calls/knn_search.hpp"
+#include "calls/labeled_search.hpp"
 #include "calls/rank_calls.hpp"
 #include "calls/sources.hpp"
 #include "calls/this_thread.hpp"
@@ -23,6 +25,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 
 namespace kith {
 
@@ -45,6 +48,9 @@ void with_sink(const KnnCall& call, const Function& function) {
 /// Brings all rows to the sink.
 template <Coordinate T>
 void search(Context& context, const KnnCall& call, Engine engine, RowSink<T>& sink, SearchSummary& summary) {
+    if (call.labels != nullptr) {
+        return search_labeled(context, call, sink, summary);
+    }
     KnnSearch<T> search(context, call, engine);
     search.describe(summary);
     summary.unresolved = search.run(sink);
@@ -53,7 +59,7 @@ void search(Context& context, const KnnCall& call, Engine engine, RowSink<T>& si
 /// Whether the calling thread searches the queries itself.
 bool is_for_this_thread(const KnnCall& call, Engine engine) {
     const Execution& execution = call.options.execution;
-    return engine == Engine::tree && call.rows != nullptr && !call.options.z_order &&
+    return engine == Engine::tree && call.rows != nullptr && call.labels == nullptr && !call.options.z_order &&
            can_run_on_this_thread(call.points, call.queries, execution) &&
            are_few(call.row_count(), call.k, execution.threads);
 }
@@ -99,7 +105,7 @@ void run(const KnnCall& call, SearchSummary& summary) {
 }
 
 SearchSummary checked_and_run(const KnnCall& call) {
-    if (is_over_ranks(where_of(call.options.execution))) {
+    if (call.labels == nullptr && is_over_ranks(where_of(call.options.execution))) {
         return call.visitor != nullptr ? knn_visit_over_team(call) : knn_into_over_team(call);
     }
     check(call);
@@ -115,7 +121,7 @@ SearchSummary checked_and_run(const KnnCall& call) {
 /// Makes results in memory that suits the call.
 struct KnnResultAccess {
     static KnnResult run(detail::KnnCall call) {
-        if (detail::is_over_ranks(detail::where_of(call.options.execution))) {
+        if (call.labels == nullptr && detail::is_over_ranks(detail::where_of(call.options.execution))) {
             return knn_over_team(call);
         }
         detail::check(call);
@@ -179,6 +185,32 @@ SearchSummary knn_into(const NeighborRows& rows, const PointsOrTree& points, std
 SearchSummary knn_into(const NeighborRows& rows, const PointsOrTree& points, const PointsView& queries, std::int64_t k,
                        const KnnOptions& options) {
     return detail::checked_and_run({points, &queries, k, options, &rows});
+}
+
+KnnResult knn_other_labels(const PointsOrTree& points, std::span<const std::int32_t> labels, std::int64_t k,
+                           const KnnOptions& options) {
+    const detail::Labels both{labels, labels};
+    return KnnResultAccess::run({points, nullptr, k, options, nullptr, nullptr, &both});
+}
+
+KnnResult knn_other_labels(const PointsOrTree& points, std::span<const std::int32_t> labels, const PointsView& queries,
+                           std::span<const std::int32_t> labels_of_queries, std::int64_t k, const KnnOptions& options) {
+    const detail::Labels both{labels, labels_of_queries};
+    return KnnResultAccess::run({points, &queries, k, options, nullptr, nullptr, &both});
+}
+
+SearchSummary knn_other_labels_into(const NeighborRows& rows, const PointsOrTree& points,
+                                    std::span<const std::int32_t> labels, std::int64_t k, const KnnOptions& options) {
+    const detail::Labels both{labels, labels};
+    return detail::checked_and_run({points, nullptr, k, options, &rows, nullptr, &both});
+}
+
+SearchSummary knn_other_labels_into(const NeighborRows& rows, const PointsOrTree& points,
+                                    std::span<const std::int32_t> labels, const PointsView& queries,
+                                    std::span<const std::int32_t> labels_of_queries, std::int64_t k,
+                                    const KnnOptions& options) {
+    const detail::Labels both{labels, labels_of_queries};
+    return detail::checked_and_run({points, &queries, k, options, &rows, nullptr, &both});
 }
 
 SearchSummary knn_visit(const NeighborVisitor& visitor, const PointsOrTree& points, std::int64_t k,

@@ -10,6 +10,7 @@
 #include "neighbors/rows-inl.hpp"
 #include "neighbors/select-inl.hpp"
 
+#include "neighbors/other_labels.hpp"
 #include "neighbors/point_radius.hpp"
 #include "neighbors/point_search.hpp"
 
@@ -159,13 +160,49 @@ private:
     std::vector<Candidate<T>> spare_; ///< only if candidates are not sorted
 };
 
-template <class T, int D, bool Periodic>
+/// All points of the tree may be neighbors.
+struct AllPoints {
+    [[nodiscard]] HWY_INLINE bool leaves_out(int /*level*/, std::int32_t /*node*/) const { return false; }
+    HWY_INLINE std::int32_t keep(std::int32_t /*first*/, std::int32_t* /*fresh*/, std::int32_t count) const {
+        return count;
+    }
+};
+
+/// Points of another label than the query's.
+class PointsOfOtherLabels {
+public:
+    PointsOfOtherLabels(const SourceLabels& labels, const std::int32_t& own) : labels_(labels), own_(own) {}
+
+    /// Whether no point of a node may be a neighbor.
+    [[nodiscard]] HWY_INLINE bool leaves_out(int level, std::int32_t node) const {
+        const LabelRange& range = labels_.of_nodes[static_cast<std::size_t>(level)][node];
+        return range.lowest == own_ && range.highest == own_;
+    }
+    /// Moves those that may be neighbors to the front; they are counted from a first one. Returns how many they are.
+    HWY_INLINE std::int32_t keep(std::int32_t first, std::int32_t* fresh, std::int32_t count) const {
+        const std::int32_t* const labels = labels_.of_points + first;
+        std::int32_t kept = 0;
+        for (std::int32_t i = 0; i < count; ++i) {
+            const std::int32_t point = fresh[i];
+            fresh[kept] = point;
+            kept += labels[point] != own_ ? 1 : 0;
+        }
+        return kept;
+    }
+
+private:
+    const SourceLabels& labels_;
+    const std::int32_t& own_;
+};
+
+/// Among the points that `Which` does not leave out.
+template <class T, int D, bool Periodic, class Which = AllPoints>
 class PointSearch {
 public:
-    PointSearch(const PlaneTree<T>& sources, NearestKept<T>& kept)
+    PointSearch(const PlaneTree<T>& sources, NearestKept<T>& kept, const Which& which = {})
         : planes_(sources.planes.data()), top_(static_cast<int>(sources.planes.size()) - 1),
           coordinates_(sources.points.axis(0)), stride_(sources.points.stride), indices_(sources.points.indices.data()),
-          kept_(kept) {
+          kept_(kept), which_(which) {
         std::copy_n(sources.points.frame.working_period.data(), D, query_.period);
     }
 
@@ -274,6 +311,9 @@ private:
     /// Searches a node, unless it comes after the bound.
     HWY_INLINE void visit(int level, std::int32_t node, T rank) {
         const Plane<T>& plane = planes_[level];
+        if (which_.leaves_out(level, node)) {
+            return;
+        }
         if (HWY_UNLIKELY(greatest_of(rank) >= kept_.bound().distance) && is_beyond(plane, node)) {
             return;
         }
@@ -305,7 +345,7 @@ private:
             hn::Store(distance, tag, measured + i);
             found += static_cast<std::int32_t>(append_positions(tag, near, i, fresh + found));
         }
-        kept_.add(measured, indices_ + first, fresh, found);
+        kept_.add(measured, indices_ + first, fresh, which_.keep(first, fresh, found));
     }
 
     const Plane<T>* planes_;
@@ -314,6 +354,7 @@ private:
     std::int64_t stride_;
     const std::int32_t* indices_;
     NearestKept<T>& kept_;
+    Which which_;
     Receiver<T, D> query_;
 };
 

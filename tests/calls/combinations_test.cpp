@@ -28,6 +28,7 @@ using detail::Where;
 struct Given {
     std::vector<float> points = uniform_points<float>(600, 3, 0, 1, 1);
     std::vector<float> velocities = uniform_points<float>(600, 3, 0, 1, 2);
+    std::vector<std::int32_t> labels = std::vector<std::int32_t>(600, 1);
     PointsView view{points, 3};
     [[nodiscard]] Tree index(Engine engine) const { return Tree(view, {.engine = engine, .execution = cpu(1)}); }
     SpanningTree spanning{spanning_tree(view, {.execution = cpu(1)})};
@@ -61,6 +62,10 @@ std::vector<Call> calls_on(Given& given) {
         {"knn in z-order", Task::neighbors_in_z_order, true,
          [&](Engine engine, const Execution& execution) {
              (void)knn(points, 3, {.engine = engine, .z_order = true, .execution = execution});
+         }},
+        {"knn_other_labels", Task::neighbors_of_other_labels, false,
+         [&](Engine engine, const Execution& execution) {
+             (void)knn_other_labels(points, given.labels, 3, {.engine = engine, .execution = execution});
          }},
         {"sum_neighbors by k", Task::neighbor_sums, false,
          [&](Engine engine, const Execution& execution) {

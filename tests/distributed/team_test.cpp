@@ -165,6 +165,12 @@ std::vector<Function> functions() {
              const PairCounts found = pair_counts(share.mine, edges, {.engine = engine, .execution = execution});
              return found.counts == pair_counts(share.all, edges).counts && share.is_mine(found.distribution, ranks);
          }},
+        {"knn_other_labels", Task::neighbors_of_other_labels,
+         [](const Share& share, Engine engine, const Execution& execution, int) {
+             const std::vector<std::int32_t> labels(static_cast<std::size_t>(share.mine.count()));
+             (void)knn_other_labels(share.mine, labels, 3, {.engine = engine, .execution = execution});
+             return false;
+         }},
         {"sum_neighbors by k", Task::neighbor_sums,
          [](const Share& share, Engine engine, const Execution& execution, int ranks) {
              const NeighborSums found =

@@ -53,6 +53,11 @@ protected:
             const NeighborVisitor visitor = [](const NeighborBlock&) {};
             return detail::check(detail::KnnCall{points, nullptr, 3, knn_options, nullptr, &visitor}, where);
         }
+        case Task::neighbors_of_other_labels: {
+            const std::vector<std::int32_t> numbers(static_cast<std::size_t>(points.count()));
+            const detail::Labels labels{numbers, numbers};
+            return detail::check(detail::KnnCall{points, nullptr, 3, knn_options, nullptr, nullptr, &labels}, where);
+        }
         case Task::radius: {
             const Radii radii(0.05);
             const RadiusOptions options{.engine = engine, .execution = execution_};
@@ -184,6 +189,7 @@ protected:
                 detail::on_gpu().spanning_tree(points, {.execution = execution_, .phase_space = at}, engine).edges(),
                 spanning_tree(view_, {.execution = cpu(1), .phase_space = at}).edges());
         }
+        case Task::neighbors_of_other_labels:
         case Task::density_clusters: // on no GPU
             return false;
         case Task::index: {

@@ -77,6 +77,21 @@ Rows<T> Neighbors<T>::rows(std::int64_t k, const KnnOptions& options) const {
 }
 
 template <class T>
+Rows<T> Neighbors<T>::rows_of_other_labels(std::int64_t k, std::span<const std::int32_t> labels,
+                                           std::span<const std::int32_t> labels_of_queries,
+                                           const KnnOptions& options) const {
+    Rows<T> result{{}, {}, Unresolved()};
+    for (std::int64_t i = 0; i < row_count(); ++i) {
+        std::vector<Ranked> row = ranking_[static_cast<std::size_t>(i)];
+        std::erase_if(row, [&](const Ranked& source) {
+            return labels[static_cast<std::size_t>(source.index)] == labels_of_queries[static_cast<std::size_t>(i)];
+        });
+        read_off(sources_, row, i, k, options, result);
+    }
+    return result;
+}
+
+template <class T>
 RaggedRows<T> Neighbors<T>::within(const std::vector<double>& radii, bool exclude_self, bool squared,
                                    RowOrder order) const {
     RaggedRows<T> result;

@@ -61,6 +61,10 @@ public:
 
     [[nodiscard]] std::int64_t row_count() const { return static_cast<std::int64_t>(ranking_.size()); }
     [[nodiscard]] Rows<T> rows(std::int64_t k, const KnnOptions& options = {}) const;
+    /// Of the sources of another label than the query's. The ranking must be a whole one.
+    [[nodiscard]] Rows<T> rows_of_other_labels(std::int64_t k, std::span<const std::int32_t> labels,
+                                               std::span<const std::int32_t> labels_of_queries,
+                                               const KnnOptions& options = {}) const;
 
     /// All sources within a radius of each query, one radius per query. The ranking must be a whole one.
     [[nodiscard]] RaggedRows<T> within(const std::vector<double>& radii, bool exclude_self, bool squared,
