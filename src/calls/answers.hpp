@@ -93,7 +93,7 @@ inline constexpr EngineRow engine_table[] = {
     {Task::neighbor_sums, Engine::brute_force, {true, false, false, false, false}},
     {Task::neighbor_sums, Engine::kdtree, {true, false, false, false, false}},
     {Task::neighbor_sums, Engine::clover, {true, false, false, false, false}},
-    {Task::radius, Engine::tree, {true, true, false, true, false}},
+    {Task::radius, Engine::tree, {true, true, false, true, true}},
     {Task::radius, Engine::brute_force, {true, false, false, false, false}},
     {Task::radius, Engine::kdtree, {true, true, false, false, false}},
     {Task::radius_sums, Engine::tree, {true, true, false, true, false}},

@@ -200,9 +200,9 @@ void with_dimension_of(const NormalizedPoints<T>& points, const Use& use) {
 }
 
 template <Coordinate T>
-std::unique_ptr<PartSearcher<T>> part_searcher(const Execution& execution, const NormalizedPoints<T>& points,
-                                               const NormalizedPoints<T>* queries) {
-    std::unique_ptr<PartSearcher<T>> searcher;
+std::unique_ptr<GpuPartSearcher<T>> part_searcher(const Execution& execution, const NormalizedPoints<T>& points,
+                                                  const NormalizedPoints<T>* queries) {
+    std::unique_ptr<GpuPartSearcher<T>> searcher;
     with_dimension_of(points, [&]<int D>() { searcher = part_searcher_on_device<T, D>(execution, points, queries); });
     return searcher;
 }

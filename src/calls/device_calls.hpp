@@ -32,12 +32,12 @@ struct DeviceCalls {
     SearchSummary (*radius)(const PointsOrTree& points, const PointsView* queries, const DeviceRadiusCall& call,
                             Engine engine);
     /// Searches among points of the host, by their type; null queries mean a self-search.
-    std::unique_ptr<PartSearcher<float>> (*search_part_of_floats)(const Execution& execution,
-                                                                  const NormalizedPoints<float>& points,
-                                                                  const NormalizedPoints<float>* queries);
-    std::unique_ptr<PartSearcher<double>> (*search_part_of_doubles)(const Execution& execution,
-                                                                    const NormalizedPoints<double>& points,
-                                                                    const NormalizedPoints<double>* queries);
+    std::unique_ptr<GpuPartSearcher<float>> (*search_part_of_floats)(const Execution& execution,
+                                                                     const NormalizedPoints<float>& points,
+                                                                     const NormalizedPoints<float>* queries);
+    std::unique_ptr<GpuPartSearcher<double>> (*search_part_of_doubles)(const Execution& execution,
+                                                                       const NormalizedPoints<double>& points,
+                                                                       const NormalizedPoints<double>* queries);
     /// Labels, and a result of the engine that it names already.
     void (*fof)(const PointsOrTree& points, LinkingLength length, const FofOptions& options,
                 std::span<std::int32_t> labels, FofSummary& result);

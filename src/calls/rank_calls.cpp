@@ -338,8 +338,9 @@ RadiusResult radius_search_over_team(const RadiusCall& call) {
                                            : radius_search(call.points, call.radii, options);
         },
         [&](Ranks& ranks, Context& context, const RadiusOverRanks& here) {
-            return with_dtype(call.points.dtype(),
-                              [&]<Coordinate T>(T) { return radius_over_ranks<T>(ranks, context, here); });
+            return with_dtype(call.points.dtype(), [&]<Coordinate T>(T) {
+                return radius_over_ranks<T>(ranks, context, here, part_searchers<T>(here.options.execution));
+            });
         },
         [](const RadiusResult& result) { return result.rows(); });
 }
@@ -352,8 +353,9 @@ RadiusCounts radius_count_over_team(const RadiusCall& call) {
                                            : radius_count(call.points, call.radii, options);
         },
         [&](Ranks& ranks, Context& context, const RadiusOverRanks& here) {
-            return with_dtype(call.points.dtype(),
-                              [&]<Coordinate T>(T) { return radius_counts_over_ranks<T>(ranks, context, here); });
+            return with_dtype(call.points.dtype(), [&]<Coordinate T>(T) {
+                return radius_counts_over_ranks<T>(ranks, context, here, part_searchers<T>(here.options.execution));
+            });
         },
         [](const RadiusCounts& result) { return std::ssize(result.counts); });
 }

@@ -7,7 +7,7 @@
 namespace kith::detail {
 
 template <Coordinate T>
-JoinedPoints join_points(Context& context, const SharedPoints<T>& shared, GhostPoints<T> ghosts) {
+JoinedRows<T> join_rows(const SharedPoints<T>& shared, GhostPoints<T> ghosts) {
     const PointsView& own = shared.points.view;
     const Frame<T>& frame = shared.points.frame;
     const bool are_given = shared.numbers.are_given();
@@ -25,23 +25,28 @@ JoinedPoints join_points(Context& context, const SharedPoints<T>& shared, GhostP
     }
     rows.insert(rows.end(), second, ghosts.rows.end());
     ghosts.rows = std::vector<T>(); // frees them
-    JoinedPoints joined;
     if (are_given) {
         for (std::int64_t row = 0; row < own.count(); ++row) {
             ghosts.numbers.push_back(shared.numbers[row]);
         }
         ghosts.rows = std::move(rows);
         ghosts.sort(frame.dimension);
-        rows = std::move(ghosts.rows);
-        joined.numbers = JoinedNumbers(std::move(ghosts.numbers));
-    } else {
-        joined.numbers = JoinedNumbers(std::move(ghosts.numbers), before, own.count(), shared.ownership.first());
+        return {std::move(ghosts.rows), JoinedNumbers(std::move(ghosts.numbers))};
     }
+    return {std::move(rows), JoinedNumbers(std::move(ghosts.numbers), before, own.count(), shared.ownership.first())};
+}
+
+template <Coordinate T>
+JoinedPoints join_points(Context& context, const SharedPoints<T>& shared, GhostPoints<T> ghosts) {
+    const Frame<T>& frame = shared.points.frame;
+    JoinedPoints joined;
+    JoinedRows<T> all = join_rows(shared, std::move(ghosts));
+    joined.numbers = std::move(all.numbers);
     NormalizedPoints<T> points;
-    context.run([&] { points = normalized(frame, PointsView(rows, frame.dimension)); });
+    context.run([&] { points = normalized(frame, PointsView(all.rows, frame.dimension)); });
     PlaneTree<T> tree = build_plane_tree<T>(context, points, {});
     if (frame.has_tiny) {
-        tree.as_given = std::move(rows);
+        tree.as_given = std::move(all.rows);
     }
     auto data = std::make_shared<TreeData>();
     data->size = tree.points.count;
@@ -54,6 +59,8 @@ JoinedPoints join_points(Context& context, const SharedPoints<T>& shared, GhostP
     return joined;
 }
 
+template JoinedRows<float> join_rows(const SharedPoints<float>&, GhostPoints<float>);
+template JoinedRows<double> join_rows(const SharedPoints<double>&, GhostPoints<double>);
 template JoinedPoints join_points(Context&, const SharedPoints<float>&, GhostPoints<float>);
 template JoinedPoints join_points(Context&, const SharedPoints<double>&, GhostPoints<double>);
 

@@ -41,6 +41,16 @@ private:
     std::int64_t first_own_ = 0;
 };
 
+/// Coordinates as passed, row-major, and numbers of own points and ghost points, by ascending number.
+template <Coordinate T>
+struct JoinedRows {
+    std::vector<T> rows;
+    JoinedNumbers numbers;
+};
+
+template <Coordinate T>
+JoinedRows<T> join_rows(const SharedPoints<T>& shared, GhostPoints<T> ghosts);
+
 struct JoinedPoints {
     std::optional<Tree> tree;
     JoinedNumbers numbers; ///< by row of the tree

@@ -61,10 +61,8 @@ GhostPoints<T> fetch_nearest(Ranks& ranks, Context& context, const SharedPoints<
 }
 
 template <Coordinate T>
-GhostPoints<T> fetch_within(Ranks& ranks, Context& context, const SharedPoints<T>& shared, const PartTrees<T>& trees,
-                            const SquaredRadiusOf<T>& squared_radius_of) {
-    const TreeView<T> sources = trees.sources.view();
-    const TreeView<T> receivers = trees.receivers().view();
+GhostPoints<T> fetch_within(Ranks& ranks, Context& context, const SharedPoints<T>& shared, const TreeView<T>& sources,
+                            const TreeView<T>& receivers, const SquaredRadiusOf<T>& squared_radius_of) {
     const GhostRequests<T> requests =
         request_ghosts(ranks, context, shared.points.frame, sources, receivers, unlimited, [&](std::int64_t leaf) {
             return largest_bound(receivers, leaf,
@@ -94,13 +92,13 @@ void refuse_unresolved(Ranks& ranks, const SharedPoints<T>& shared, const Points
 
 template GhostPoints<float> fetch_nearest(Ranks&, Context&, const SharedPoints<float>&, const PartTrees<float>&,
                                           std::int64_t, const KnnOptions&);
-template GhostPoints<float> fetch_within(Ranks&, Context&, const SharedPoints<float>&, const PartTrees<float>&,
-                                         const SquaredRadiusOf<float>&);
+template GhostPoints<float> fetch_within(Ranks&, Context&, const SharedPoints<float>&, const TreeView<float>&,
+                                         const TreeView<float>&, const SquaredRadiusOf<float>&);
 template void refuse_unresolved(Ranks&, const SharedPoints<float>&, const PointsView*, const Radii&, std::int64_t);
 template GhostPoints<double> fetch_nearest(Ranks&, Context&, const SharedPoints<double>&, const PartTrees<double>&,
                                            std::int64_t, const KnnOptions&);
-template GhostPoints<double> fetch_within(Ranks&, Context&, const SharedPoints<double>&, const PartTrees<double>&,
-                                          const SquaredRadiusOf<double>&);
+template GhostPoints<double> fetch_within(Ranks&, Context&, const SharedPoints<double>&, const TreeView<double>&,
+                                          const TreeView<double>&, const SquaredRadiusOf<double>&);
 template void refuse_unresolved(Ranks&, const SharedPoints<double>&, const PointsView*, const Radii&, std::int64_t);
 
 } // namespace kith::detail

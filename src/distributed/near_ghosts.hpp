@@ -28,10 +28,10 @@ GhostPoints<T> fetch_nearest(Ranks& ranks, Context& context, const SharedPoints<
 template <Coordinate T>
 using SquaredRadiusOf = std::type_identity_t<std::function<T(std::int32_t query)>>;
 
-/// Collective. Those that may be within the radius of a receiver.
+/// Collective. Those that may be within the radius of a receiver. Coordinates of points of both trees are not used.
 template <Coordinate T>
-GhostPoints<T> fetch_within(Ranks& ranks, Context& context, const SharedPoints<T>& shared, const PartTrees<T>& trees,
-                            const SquaredRadiusOf<T>& squared_radius_of);
+GhostPoints<T> fetch_within(Ranks& ranks, Context& context, const SharedPoints<T>& shared, const TreeView<T>& sources,
+                            const TreeView<T>& receivers, const SquaredRadiusOf<T>& squared_radius_of);
 
 /// Points that are all at zero are all within every radius, also within one that cannot be squared beside them.
 /// `queries` are null in a self-search.

@@ -2,8 +2,9 @@
 //
 // A radius is known before any search, so each rank first fetches the ghost points of its receiving leaves
 // (ghost_points.hpp). Own points and ghost points, in the order of their numbers, become one tree in the frame of all
-// ranks. The search of one process reads it, so that rows come out complete and in order. A row contains the point
-// itself, at distance 0, until the end, where it is removed if it is to be excluded.
+// ranks. The search of one process reads it, on the CPU or on the rank's GPU (neighbors/part_searcher.hpp), so that rows
+// come out complete and in order. A row contains the point itself, at distance 0, until the end, where it is removed if
+// it is to be excluded.
 #include "distributed/radius.hpp"
 
 #include "distributed/ghost_points.hpp"
@@ -35,11 +36,33 @@ class DistributedRadius {
 public:
     /// Points as given, with their numbers; separate queries have these numbers, which ascend.
     DistributedRadius(Ranks& ranks, Context& context, const SharedPoints<T>& shared, const PointsView* queries,
-                      const PointNumbers& query_numbers, const Radii& radii, const RadiusOptions& options)
+                      const PointNumbers& query_numbers, const Radii& radii, const RadiusOptions& options,
+                      const MakePartSearcher<T>& on_gpu)
         : ranks_(ranks), context_(context), shared_(shared), given_queries_(queries), query_numbers_(query_numbers),
           radii_(radii), options_(options), queries_(share_queries(ranks, context, queries, frame())) {
-        GhostPoints<T> ghosts = fetch();
-        ranks.agreed([&] { sources_ = join_points(context_, shared_, std::move(ghosts)); });
+        std::unique_ptr<PartSearcher<T>> on_host;
+        ranks.agreed([&] {
+            if (on_gpu) {
+                gpu_ = on_gpu(shared.points, queries_ ? &*queries_ : nullptr);
+            } else if (ranks.size() > 1) {
+                on_host = make_searcher<T>(context, shared.points, queries_, {});
+            }
+        });
+        GhostPoints<T> ghosts;
+        if (ranks.size() > 1) {
+            ghosts = fetch(gpu_ ? *gpu_ : *on_host);
+            on_host.reset(); // frees its trees
+        }
+        ranks.agreed([&] {
+            if (shared.points.view.count() + ghosts.count() == 0) {
+                release_gpu(); // there is nothing to search
+            }
+            if (gpu_) {
+                join_on_gpu(std::move(ghosts));
+            } else {
+                sources_ = join_points(context_, shared_, std::move(ghosts));
+            }
+        });
     }
 
     [[nodiscard]] RadiusResult rows() {
@@ -50,13 +73,14 @@ public:
                 require_neighbors_fit(count_others(), bytes_each, options.max_result_bytes);
                 options.max_result_bytes = std::numeric_limits<std::int64_t>::max();
             }
-            result = radius_search(*sources_.tree, receivers(), radii(), options);
+            result = gpu_ ? rows_on_gpu(options) : radius_search(*sources_.tree, receivers(), radii(), options);
             if (result.unresolved.rows > 0) {
                 result.unresolved.first_query = first_unresolved(result);
             }
             context_.run([&] { globalize(result); });
         });
-        if (ranks_.any(frame().has_tiny || (queries_ && queries_->has_tiny))) {
+        release_gpu();
+        if (ranks_.any(has_tiny())) {
             result.unresolved = unresolved_of_all(ranks_, shared_, result.unresolved);
         }
         return result;
@@ -64,7 +88,11 @@ public:
 
     [[nodiscard]] RadiusCounts counts() {
         RadiusCounts result;
-        ranks_.agreed([&] { result.counts = counts_here(); });
+        ranks_.agreed([&] {
+            result.counts = counts_here();
+            result.stages = gpu_ ? gpu_->take_stages() : StageReports();
+        });
+        release_gpu();
         result.box = resolved_box(frame());
         result.wrapped_points = frame().outside;
         return result;
@@ -92,7 +120,9 @@ private:
     }
 
     [[nodiscard]] std::vector<std::int64_t> counts_here() const {
-        std::vector<std::int64_t> counts = radius_count(*sources_.tree, receivers(), radii(), serial_options()).counts;
+        std::vector<std::int64_t> counts =
+            gpu_ ? gpu_->count_within(radii())
+                 : radius_count(*sources_.tree, receivers(), radii(), serial_options()).counts;
         for (std::int64_t& count : counts) {
             count -= options_.exclude_self ? 1 : 0;
         }
@@ -105,26 +135,63 @@ private:
 
     /// The smallest number of a query with an unresolved row: ids need not ascend as the queries do.
     [[nodiscard]] std::int64_t first_unresolved(const RadiusResult& rows) const {
+        if (gpu_) {
+            return rows.unresolved.first_query;
+        }
         if (given_queries_ != nullptr || !shared_.given_numbers.are_given()) {
             return numbers_of_receivers()[rows.unresolved.first_query];
         }
-        const std::vector<T> sources = sources_.as_given<T>();
+        return unresolved(rows, sources_.as_given<T>()).first_query;
+    }
+
+    /// Of rows whose indices are those of the joined sources, as given; queries are named by their numbers.
+    [[nodiscard]] UnresolvedRows unresolved(const RadiusResult& rows, const std::vector<T>& sources) const {
         UnresolvedCounter<T> counter(frame(), PointsView(sources, frame().dimension), receivers());
         for (std::int64_t row = 0; row < rows.rows(); ++row) {
             const std::int64_t begin = rows.offsets()[row];
-            counter.take_numbered(shared_.given_numbers[row], row, rows.indices64().data() + begin,
+            counter.take_numbered(numbers_of_receivers()[row], row, rows.indices64().data() + begin,
                                   rows.offsets()[row + 1] - begin, options_.order == RowOrder::distance);
         }
-        return counter.rows().first_query;
+        return counter.rows();
+    }
+    [[nodiscard]] bool has_tiny() const { return frame().has_tiny || (queries_ && queries_->has_tiny); }
+
+    void join_on_gpu(GhostPoints<T> ghosts) {
+        JoinedRows<T> joined = join_rows(shared_, std::move(ghosts));
+        NormalizedPoints<T> points;
+        context_.run([&] { points = normalized(frame(), PointsView(joined.rows, frame().dimension)); });
+        gpu_->take_sources(points);
+        sources_.numbers = std::move(joined.numbers);
+        if (has_tiny()) {
+            given_sources_ = std::move(joined.rows);
+        }
     }
 
-    GhostPoints<T> fetch() {
-        if (ranks_.size() == 1) {
-            return {};
+    [[nodiscard]] RadiusResult rows_on_gpu(const RadiusOptions& options) const {
+        RadiusResult result;
+        const RadiusResultAccess access(result);
+        access.index_type = IndexType::int64;
+        access.dtype = dtype_of<T>;
+        gpu_->find_within(radii(), options, access);
+        result.box = resolved_box(frame());
+        result.wrapped_points = frame().outside;
+        result.engine = Engine::tree;
+        result.stages = gpu_->take_stages();
+        if (has_tiny()) {
+            result.unresolved = unresolved(result, given_sources_);
         }
-        PartTrees<T> trees;
-        ranks_.agreed([&] { trees = PartTrees<T>(context_, shared_.points, separate(queries_)); });
-        return fetch_within<T>(ranks_, context_, shared_, trees,
+        return result;
+    }
+
+    void release_gpu() {
+        if (gpu_) {
+            ranks_.count_from_device(gpu_->bytes_to_host());
+            gpu_.reset(); // frees its memory
+        }
+    }
+
+    GhostPoints<T> fetch(const PartSearcher<T>& searcher) {
+        return fetch_within<T>(ranks_, context_, shared_, searcher.sources(), searcher.receivers(),
                                [&](std::int32_t query) { return frame().squared_radius(radii_[query]); });
     }
 
@@ -160,7 +227,9 @@ private:
     const Radii& radii_;
     const RadiusOptions& options_;
     std::optional<NormalizedPoints<T>> queries_;
-    JoinedPoints sources_;
+    std::unique_ptr<GpuPartSearcher<T>> gpu_; ///< null: this rank works on its CPU
+    JoinedPoints sources_;                    ///< of a GPU the numbers only
+    std::vector<T> given_sources_;            ///< of a GPU, where coordinates are tiny
 };
 
 /// Rows or counts of a rank's own receivers, which another rank may have found.
@@ -168,8 +237,9 @@ template <Coordinate T>
 class RadiusCalls {
 public:
     /// Refers to the call.
-    RadiusCalls(Ranks& ranks, Context& context, const RadiusOverRanks& call)
-        : ranks_(ranks), context_(context), call_(call), ids_(ranks, call.of_ranks.ids, call.points.count()),
+    RadiusCalls(Ranks& ranks, Context& context, const RadiusOverRanks& call, const MakePartSearcher<T>& on_gpu)
+        : ranks_(ranks), context_(context), call_(call), on_gpu_(on_gpu),
+          ids_(ranks, call.of_ranks.ids, call.points.count()),
           shared_(share_frame<T>(ranks, context, call.points, call.options.box)) {
         ids_.number(shared_);
         // Queries are looked at before anything moves, so that an error names the rank and the row that they came from.
@@ -233,7 +303,7 @@ private:
             options.max_result_bytes = 0; // rows of other ranks are not this rank's result
         }
         DistributedRadius<T> here(ranks_, context_, here_ ? here_->sources.points : shared_, queries, numbers, radii,
-                                  options);
+                                  options, on_gpu_);
         auto result = run(here);
         StageReports stages = context_.take_stages();
         stages.insert(stages.end(), result.stages.begin(), result.stages.end());
@@ -263,6 +333,7 @@ private:
     Ranks& ranks_;
     Context& context_;
     const RadiusOverRanks& call_;
+    const MakePartSearcher<T>& on_gpu_;
     GivenIds ids_;
     SharedPoints<T> shared_;
     std::optional<RebalancedSearch<T>> here_;
@@ -272,18 +343,22 @@ private:
 } // namespace
 
 template <Coordinate T>
-RadiusResult radius_over_ranks(Ranks& ranks, Context& context, const RadiusOverRanks& call) {
-    return RadiusCalls<T>(ranks, context, call).rows();
+RadiusResult radius_over_ranks(Ranks& ranks, Context& context, const RadiusOverRanks& call,
+                               const MakePartSearcher<T>& on_gpu) {
+    return RadiusCalls<T>(ranks, context, call, on_gpu).rows();
 }
 
 template <Coordinate T>
-RadiusCounts radius_counts_over_ranks(Ranks& ranks, Context& context, const RadiusOverRanks& call) {
-    return RadiusCalls<T>(ranks, context, call).counts();
+RadiusCounts radius_counts_over_ranks(Ranks& ranks, Context& context, const RadiusOverRanks& call,
+                                      const MakePartSearcher<T>& on_gpu) {
+    return RadiusCalls<T>(ranks, context, call, on_gpu).counts();
 }
 
-template RadiusResult radius_over_ranks<float>(Ranks&, Context&, const RadiusOverRanks&);
-template RadiusResult radius_over_ranks<double>(Ranks&, Context&, const RadiusOverRanks&);
-template RadiusCounts radius_counts_over_ranks<float>(Ranks&, Context&, const RadiusOverRanks&);
-template RadiusCounts radius_counts_over_ranks<double>(Ranks&, Context&, const RadiusOverRanks&);
+template RadiusResult radius_over_ranks(Ranks&, Context&, const RadiusOverRanks&, const MakePartSearcher<float>&);
+template RadiusResult radius_over_ranks(Ranks&, Context&, const RadiusOverRanks&, const MakePartSearcher<double>&);
+template RadiusCounts radius_counts_over_ranks(Ranks&, Context&, const RadiusOverRanks&,
+                                               const MakePartSearcher<float>&);
+template RadiusCounts radius_counts_over_ranks(Ranks&, Context&, const RadiusOverRanks&,
+                                               const MakePartSearcher<double>&);
 
 } // namespace kith::detail

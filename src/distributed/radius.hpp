@@ -5,6 +5,7 @@
 #include <kith/radius.hpp>
 
 #include "distributed/ranks.hpp"
+#include "neighbors/part_searcher.hpp"
 
 #include <cstdint>
 
@@ -22,12 +23,15 @@ struct RadiusOverRanks {
     const RankOptions& of_ranks;
 };
 
-/// Collective. Rows with 64-bit indices.
+/// Collective. Rows with 64-bit indices. Points are searched by what on_gpu() makes, if there is such a function, else by
+/// the CPU; ranks may differ in that.
 template <Coordinate T>
-RadiusResult radius_over_ranks(Ranks& ranks, Context& context, const RadiusOverRanks& call);
+RadiusResult radius_over_ranks(Ranks& ranks, Context& context, const RadiusOverRanks& call,
+                               const MakePartSearcher<T>& on_gpu);
 
 /// Collective. The lengths of these rows.
 template <Coordinate T>
-RadiusCounts radius_counts_over_ranks(Ranks& ranks, Context& context, const RadiusOverRanks& call);
+RadiusCounts radius_counts_over_ranks(Ranks& ranks, Context& context, const RadiusOverRanks& call,
+                                      const MakePartSearcher<T>& on_gpu);
 
 } // namespace kith::detail

@@ -238,9 +238,9 @@ private:
             return {};
         }
         if (is_within()) {
-            return fetch_within<T>(ranks_, context_, shared_, trees_, [&](std::int32_t receiver) {
-                return frame().squared_radius(radii()[row_of(receiver)]);
-            });
+            return fetch_within<T>(
+                ranks_, context_, shared_, trees_.sources.view(), trees_.receivers().view(),
+                [&](std::int32_t receiver) { return frame().squared_radius(radii()[row_of(receiver)]); });
         }
         return fetch_nearest(ranks_, context_, shared_, trees_, neighbors(),
                              {.exclude_self = call_.options.exclude_self});

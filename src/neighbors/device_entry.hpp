@@ -78,8 +78,9 @@ SearchSummary search_radius_on_device(DeviceContext& context, const DeviceTreeHa
 /// Searches a part of the points of several processes, which are the host's, as are queries. Null queries mean a
 /// self-search.
 template <Coordinate T, int D>
-std::unique_ptr<PartSearcher<T>> part_searcher_on_device(const Execution& execution, const NormalizedPoints<T>& points,
-                                                         const NormalizedPoints<T>* queries);
+std::unique_ptr<GpuPartSearcher<T>> part_searcher_on_device(const Execution& execution,
+                                                            const NormalizedPoints<T>& points,
+                                                            const NormalizedPoints<T>* queries);
 
 /// Sums over the neighbors of the queries, which may be the host's, or of the tree's points themselves, into sums that
 /// have memory for all results. Runs the stages "search", once more for gradients of fields, and "download" after those

@@ -9,6 +9,7 @@
 #include <kith/progress.hpp>
 #include <kith/radius.hpp>
 
+#include "neighbors/radius_result_access.hpp"
 #include "neighbors/search.hpp"
 #include "points/frame.hpp"
 #include "support/context.hpp"
@@ -48,9 +49,22 @@ public:
     [[nodiscard]] virtual std::int64_t bytes_to_host() const { return 0; }
 };
 
-/// Makes a searcher of points of the host, which outlive it. Null queries mean a self-search.
+/// On a GPU, which searches within radii, too; on the host the search of one process does.
 template <Coordinate T>
-using MakePartSearcher = std::function<std::unique_ptr<PartSearcher<T>>(const NormalizedPoints<T>& points,
-                                                                        const NormalizedPoints<T>* queries)>;
+class GpuPartSearcher : public PartSearcher<T> {
+public:
+    /// Takes other sources for searches within radii, which are in memory of the host.
+    virtual void take_sources(const NormalizedPoints<T>& points) = 0;
+    /// The number of these within the radius of each receiver.
+    [[nodiscard]] virtual std::vector<std::int64_t> count_within(const Radii& radii) = 0;
+    /// Fills rows of these, in the order of the receivers, and of the options within a row. The receivers themselves are
+    /// not excluded.
+    virtual void find_within(const Radii& radii, const RadiusOptions& options, const RadiusResultAccess& rows) = 0;
+};
+
+/// Makes a searcher of points of the host, which outlive it, on the GPU of a rank. Null queries mean a self-search.
+template <Coordinate T>
+using MakePartSearcher = std::function<std::unique_ptr<GpuPartSearcher<T>>(const NormalizedPoints<T>& points,
+                                                                           const NormalizedPoints<T>* queries)>;
 
 } // namespace kith::detail

@@ -1,4 +1,5 @@
-// Searches the points of a part on a GPU: trees and rows are those of the search of one process (search_device.hpp).
+// Searches the points of a part on a GPU: trees and rows are those of the searches of one process (search_device.hpp,
+// radius_device.hpp).
 //
 // Points are uploaded, and stay until the searcher ends. To the host go the boxes of all nodes and the row of each
 // position, of separate queries those of the leaves, and the rows, block by block: no coordinates. A search among other
@@ -7,6 +8,7 @@
 
 #include "neighbors/part_searcher.hpp"
 #include "neighbors/query_tree.hpp"
+#include "neighbors/radius_device.hpp"
 #include "neighbors/search_device.hpp"
 #include "neighbors/visit_device.hpp"
 #include "tree/build_device.hpp"
@@ -20,7 +22,7 @@
 namespace kith::detail::inline KITH_GPU {
 
 template <Coordinate T, int D>
-class DevicePartSearcher final : public PartSearcher<T> {
+class DevicePartSearcher final : public GpuPartSearcher<T> {
 public:
     DevicePartSearcher(const Execution& execution, const NormalizedPoints<T>& points,
                        const NormalizedPoints<T>* queries)
@@ -68,6 +70,24 @@ public:
         context_.stage("search pieces", [&] { search(selected_, others, request, sink); });
     }
 
+    void take_sources(const NormalizedPoints<T>& points) override {
+        joined_ = build_uploaded_tree<T, D>(context_, points, TreeShape{});
+    }
+
+    [[nodiscard]] std::vector<std::int64_t> count_within(const Radii& radii) override {
+        std::vector<std::int64_t> counts;
+        const RadiusOptions options;
+        within({radii, -1, options, &counts});
+        bytes_of_rows_ += std::ssize(counts) * 8;
+        return counts;
+    }
+
+    void find_within(const Radii& radii, const RadiusOptions& options, const RadiusResultAccess& rows) override {
+        within({radii, -1, options, nullptr, &rows});
+        bytes_of_rows_ += std::ssize(rows.offsets) * 8 +
+                          rows.size() * (item_size(rows.index_type) + static_cast<std::int64_t>(sizeof(T)));
+    }
+
     [[nodiscard]] StageReports take_stages() override { return context_.take_stages(); }
     [[nodiscard]] std::int64_t bytes_to_host() const override {
         return nodes_.bytes() + leaves_.bytes() + bytes_of_rows_;
@@ -106,12 +126,20 @@ private:
         sink.take({block.first_point, count, names.data(), k, indices.data(), distances.data()});
     }
 
+    /// Of the receivers among the sources that were taken. Unresolved rows are the caller's to count.
+    void within(const DeviceRadiusCall& call) {
+        CountOnHost<T> uncounted(
+            context_, joined_.points.frame, false, [] { return std::vector<T>(); }, nullptr);
+        (void)search_radius<T>(context_, RadiusWalkOfPlanes<T, D>(receiving(), joined_), call, uncounted);
+    }
+
     DeviceContext context_;
     DevicePlaneTree<T> sources_;
     std::optional<DevicePlaneTree<T>> queries_; ///< none in a self-search
-    DevicePlaneTree<T> selected_;
-    NodesOnHost<T, D> nodes_;  ///< of the sources
-    NodesOnHost<T, D> leaves_; ///< of separate queries
+    DevicePlaneTree<T> selected_;               ///< receivers
+    DevicePlaneTree<T> joined_;                 ///< sources that were taken
+    NodesOnHost<T, D> nodes_;                   ///< of the sources
+    NodesOnHost<T, D> leaves_;                  ///< of separate queries
     std::int64_t bytes_of_rows_ = 0;
 };
 

@@ -139,8 +139,9 @@ SearchSummary search_points_on_device(DeviceContext& context, const PointsView& 
 }
 
 template <Coordinate T, int D>
-std::unique_ptr<PartSearcher<T>> part_searcher_on_device(const Execution& execution, const NormalizedPoints<T>& points,
-                                                         const NormalizedPoints<T>* queries) {
+std::unique_ptr<GpuPartSearcher<T>> part_searcher_on_device(const Execution& execution,
+                                                            const NormalizedPoints<T>& points,
+                                                            const NormalizedPoints<T>* queries) {
     return std::make_unique<DevicePartSearcher<T, D>>(execution, points, queries);
 }
 
@@ -149,7 +150,7 @@ template SearchSummary search_tree_on_device<KITH_SCALAR, KITH_DIMENSION>(Device
                                                                           const DeviceKnnCall&);
 template SearchSummary search_points_on_device<KITH_SCALAR, KITH_DIMENSION>(DeviceContext&, const PointsView&,
                                                                             const PointsView*, const DeviceKnnCall&);
-template std::unique_ptr<PartSearcher<KITH_SCALAR>>
+template std::unique_ptr<GpuPartSearcher<KITH_SCALAR>>
 part_searcher_on_device<KITH_SCALAR, KITH_DIMENSION>(const Execution&, const NormalizedPoints<KITH_SCALAR>&,
                                                      const NormalizedPoints<KITH_SCALAR>*);
 template void search_async_on_device<KITH_SCALAR, KITH_DIMENSION>(DeviceWork&, const DeviceKnnAsync&);

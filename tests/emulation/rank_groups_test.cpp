@@ -3,9 +3,7 @@
 #include "emulation/ranks_on_devices.hpp"
 
 #include "distributed/distributions.hpp"
-#include "distributed/fof.hpp"
 #include "support/cases.hpp"
-#include "support/dimension.hpp"
 #include "support/velocities.hpp"
 
 #include <kith/fof.hpp>
@@ -20,22 +18,6 @@
 
 namespace kith::test {
 namespace {
-
-/// What a call of one rank does (calls/rank_calls.cpp), which the library, without a GPU here, refuses.
-FofResult groups_of_rank(Communicator& communicator, const PointsView& mine, const LinkingLength& length,
-                         const FofOptions& options, const RankOptions& of_ranks, int device) {
-    return detail::on_all_ranks(communicator, [&](detail::Ranks& ranks) {
-        detail::Context context(cpu(1));
-        FofResult result;
-        std::vector<float> work;
-        detail::with_dtype(mine.dtype(), [&]<Coordinate T>(T) {
-            detail::fof_over_ranks<T>(ranks, context, {mine, length, options, of_ranks}, linkers_on<T>(device), result,
-                                      work);
-        });
-        result.distribution.emplace().traffic = ranks.traffic();
-        return result;
-    });
-}
 
 class GroupsOverGpus : public testing::TestWithParam<Case> {};
 

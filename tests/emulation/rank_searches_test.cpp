@@ -1,12 +1,13 @@
-// Neighbors over ranks that each have a GPU of their own, on two and on four emulated devices: the rows of one process.
+// Nearest neighbors, and those within a radius, over ranks that each have a GPU of their own, on two and on four emulated
+// devices: the rows of one process.
 #include "cuda/instances.hpp"
 #include "emulation/ranks_on_devices.hpp"
 
 #include "distributed/distributions.hpp"
-#include "distributed/knn.hpp"
 #include "support/cases.hpp"
 
 #include <kith/knn.hpp>
+#include <kith/radius.hpp>
 
 #include <gtest/gtest.h>
 
@@ -38,21 +39,6 @@ struct Search {
     }
 };
 
-/// What a call of one rank does (calls/rank_calls.cpp), which the library, without a GPU here, refuses.
-template <class T>
-KnnResult neighbors_of_rank(Communicator& communicator, const PointsView& mine, const PointsView* queries,
-                            std::int64_t k, const KnnOptions& options, const RankOptions& of_ranks, int device) {
-    return detail::on_all_ranks(communicator, [&](detail::Ranks& ranks) {
-        detail::Context context(cpu(1));
-        KnnResult result((queries != nullptr ? *queries : mine).count(), k, IndexType::int64, dtype_of<T>);
-        std::vector<float> work;
-        detail::knn_over_ranks<T>(ranks, context, {mine, queries, k, options, of_ranks}, searchers_on<T>(device),
-                                  result.rows_view(), result, work);
-        result.distribution.emplace().traffic = ranks.traffic();
-        return result;
-    });
-}
-
 /// Holds every rank's rows, and the bytes from the devices that it reports, against one process and the devices.
 template <class T>
 void expect_neighbors_of_one_process(const Search& search, std::int64_t k, KnnOptions options) {
@@ -79,6 +65,55 @@ void expect_neighbors_of_one_process(const Search& search, std::int64_t k, KnnOp
         EXPECT_EQ(found.wrapped_points, expected.wrapped_points);
         EXPECT_EQ(found.unresolved.warning(), expected.unresolved.warning());
         const std::int64_t from_device = found.distribution->traffic.bytes_from_device;
+        EXPECT_TRUE(device >= 0 || from_device == 0);
+        return from_device;
+    });
+}
+
+/// The same of neighbors within radii, and of their numbers.
+template <class T>
+void expect_neighbors_within(const Search& search, const std::vector<double>& radii, RadiusOptions options) {
+    const auto radii_of = [&](std::int64_t first, std::int64_t count) {
+        return radii.size() == 1
+                   ? Radii(radii[0])
+                   : Radii(std::span(radii).subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(count)));
+    };
+    options.index_type = IndexType::int64;
+    options.execution = cpu(1);
+    const Radii all = radii_of(0, search.receivers().count());
+    const RadiusResult expected = search.queries != nullptr
+                                      ? radius_search(search.points, *search.queries, all, options)
+                                      : radius_search(search.points, all, options);
+    run_ranks_on_devices(search.ranks(), 10, [&](Communicator& ranks) {
+        const int rank = ranks.rank();
+        const int device = search.devices[static_cast<std::size_t>(rank) % search.devices.size()];
+        const PointsView mine = part_of(search.points, search.firsts, rank);
+        const PointsView queries =
+            part_of(search.receivers(), search.queries != nullptr ? search.query_firsts : search.firsts, rank);
+        const PointsView* const separate = search.queries != nullptr ? &queries : nullptr;
+        const Radii here = radii_of(search.first_row(rank), queries.count());
+        const RadiusResult found =
+            rows_within_of_rank<T>(ranks, mine, separate, here, options, search.of_ranks, device);
+        const RadiusCounts counts =
+            counts_within_of_rank<T>(ranks, mine, separate, here, options, search.of_ranks, device);
+        const auto first = static_cast<std::size_t>(search.first_row(rank));
+        const std::int64_t begin = expected.offsets()[first];
+        const auto size =
+            static_cast<std::size_t>(expected.offsets()[first + static_cast<std::size_t>(queries.count())] - begin);
+        const auto from = static_cast<std::size_t>(begin);
+        bool are_same = std::ranges::equal(found.indices64(), expected.indices64().subspan(from, size)) &&
+                        std::ranges::equal(found.distances<T>(), expected.distances<T>().subspan(from, size)) &&
+                        std::ssize(counts.counts) == queries.count() && found.rows() == queries.count();
+        for (std::size_t row = 0; are_same && row < counts.counts.size(); ++row) {
+            are_same = found.offsets()[row] == expected.offsets()[first + row] - begin &&
+                       counts.counts[row] == found.offsets()[row + 1] - found.offsets()[row];
+        }
+        EXPECT_TRUE(are_same) << "rank " << rank << " of " << search.ranks();
+        EXPECT_EQ(found.box, expected.box);
+        EXPECT_EQ(found.wrapped_points, expected.wrapped_points);
+        EXPECT_EQ(found.unresolved.warning(), expected.unresolved.warning());
+        const std::int64_t from_device =
+            found.distribution->traffic.bytes_from_device + counts.distribution->traffic.bytes_from_device;
         EXPECT_TRUE(device >= 0 || from_device == 0);
         return from_device;
     });
@@ -127,6 +162,42 @@ TEST_P(SearchesOverGpus, HaveTheRowsOfOneProcess) {
                                     draw.integer(2) == 0 ? DeviceOfRank{0, 1} : DeviceOfRank{3, -1, 2, 1},
                                     {.rebalance = draw.integer(3) == 0}};
                 expect_neighbors_of_one_process<T>(search, some[draw.integer(std::size(some))], options);
+            }
+        }
+    });
+}
+
+TEST_P(SearchesOverGpus, HaveTheRowsWithinARadiusOfOneProcess) {
+    if (!detail::dimension_is_on_device(GetParam().dimension)) {
+        GTEST_SKIP() << "dimension " << GetParam().dimension << " is not emulated";
+    }
+    with_type(GetParam().dtype, [&]<class T>(T) {
+        const PointSet<T> set = point_set<T>(GetParam().set, GetParam().dimension);
+        const std::vector<T> points = some_points<T>(GetParam());
+        const std::vector<T> slabs = along_the_first_axis(points, set.dimension);
+        const PointsView view(slabs, set.dimension);
+        Random draw(static_cast<std::uint64_t>(set.count()) * 17 + sizeof(T));
+        for (const NamedBox& named : set.boxes) {
+            for (const bool separate : {false, true}) {
+                SCOPED_TRACE(std::string(named.name) + (separate ? ", separate queries" : ""));
+                const std::vector<T> queries = queries_for(set, named.box, 60);
+                const PointsView queries_view(queries, set.dimension);
+                const std::int64_t rows = separate ? queries_view.count() : view.count();
+                std::vector<double> radii(draw.integer(2) == 0 ? 1 : static_cast<std::size_t>(rows));
+                for (double& radius : radii) {
+                    radius = set.extent() * (draw.integer(2) == 0 ? 0.05 : 0.15);
+                }
+                const int ranks = static_cast<int>(1 + draw.integer(4));
+                RadiusOptions options{.box = named.box, .exclude_self = !separate && draw.integer(2) == 0};
+                options.squared = draw.integer(2) == 0;
+                options.order = draw.integer(2) == 0 ? RowOrder::distance : RowOrder::index;
+                const Search search{view,
+                                    drawn_distribution(view.count(), ranks, draw),
+                                    separate ? &queries_view : nullptr,
+                                    drawn_distribution(queries_view.count(), ranks, draw),
+                                    draw.integer(2) == 0 ? DeviceOfRank{0, 1} : DeviceOfRank{3, -1, 2, 1},
+                                    {.rebalance = draw.integer(3) == 0}};
+                expect_neighbors_within<T>(search, radii, options);
             }
         }
     });

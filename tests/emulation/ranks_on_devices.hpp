@@ -3,12 +3,20 @@
 #pragma once
 
 #include "calls/device_calls.hpp"
+#include "distributed/fof.hpp"
+#include "distributed/knn.hpp"
+#include "distributed/radius.hpp"
 #include "distributed/ranks.hpp"
+#include "neighbors/radius_checks.hpp"
 #include "support/context.hpp"
+#include "support/dimension.hpp"
 
 #include "cuda_emulation/cuda_runtime.hpp"
 
 #include <kith/distributed.hpp>
+#include <kith/fof.hpp>
+#include <kith/knn.hpp>
+#include <kith/radius.hpp>
 
 #include <gtest/gtest.h>
 
@@ -119,6 +127,67 @@ detail::MakePartSearcher<T> searchers_on(int device) {
             return detail::on_gpu().search_part_of_doubles(on_gpu, points, queries);
         }
     };
+}
+
+// What a call of one rank does (calls/rank_calls.cpp), which the library, without a GPU here, refuses. Devices below 0 are
+// the rank's CPU.
+
+template <class T>
+KnnResult neighbors_of_rank(Communicator& communicator, const PointsView& mine, const PointsView* queries,
+                            std::int64_t k, const KnnOptions& options, const RankOptions& of_ranks, int device) {
+    return detail::on_all_ranks(communicator, [&](detail::Ranks& ranks) {
+        detail::Context context(cpu(1));
+        KnnResult result((queries != nullptr ? *queries : mine).count(), k, IndexType::int64, dtype_of<T>);
+        std::vector<float> work;
+        detail::knn_over_ranks<T>(ranks, context, {mine, queries, k, options, of_ranks}, searchers_on<T>(device),
+                                  result.rows_view(), result, work);
+        result.distribution.emplace().traffic = ranks.traffic();
+        return result;
+    });
+}
+
+template <class T, class Search>
+auto within_of_rank(Communicator& communicator, const PointsView& mine, const PointsView* queries, const Radii& radii,
+                    const RadiusOptions& options, const RankOptions& of_ranks, int device, const Search& search) {
+    return detail::on_all_ranks(communicator, [&](detail::Ranks& ranks) {
+        detail::Context context(cpu(1));
+        const std::int64_t rows = (queries != nullptr ? *queries : mine).count();
+        auto result =
+            search(ranks, context,
+                   detail::RadiusOverRanks{mine, queries, radii, detail::check_radii(radii, rows), options, of_ranks},
+                   searchers_on<T>(device));
+        result.distribution.emplace().traffic = ranks.traffic();
+        return result;
+    });
+}
+template <class T>
+RadiusResult rows_within_of_rank(Communicator& communicator, const PointsView& mine, const PointsView* queries,
+                                 const Radii& radii, const RadiusOptions& options, const RankOptions& of_ranks,
+                                 int device) {
+    return within_of_rank<T>(communicator, mine, queries, radii, options, of_ranks, device,
+                             [](auto&&... arguments) { return detail::radius_over_ranks<T>(arguments...); });
+}
+template <class T>
+RadiusCounts counts_within_of_rank(Communicator& communicator, const PointsView& mine, const PointsView* queries,
+                                   const Radii& radii, const RadiusOptions& options, const RankOptions& of_ranks,
+                                   int device) {
+    return within_of_rank<T>(communicator, mine, queries, radii, options, of_ranks, device,
+                             [](auto&&... arguments) { return detail::radius_counts_over_ranks<T>(arguments...); });
+}
+
+inline FofResult groups_of_rank(Communicator& communicator, const PointsView& mine, const LinkingLength& length,
+                                const FofOptions& options, const RankOptions& of_ranks, int device) {
+    return detail::on_all_ranks(communicator, [&](detail::Ranks& ranks) {
+        detail::Context context(cpu(1));
+        FofResult result;
+        std::vector<float> work;
+        detail::with_dtype(mine.dtype(), [&]<Coordinate T>(T) {
+            detail::fof_over_ranks<T>(ranks, context, {mine, length, options, of_ranks}, linkers_on<T>(device), result,
+                                      work);
+        });
+        result.distribution.emplace().traffic = ranks.traffic();
+        return result;
+    });
 }
 
 } // namespace kith::test
