@@ -6,29 +6,13 @@
 // arXiv:2211.00120, sections 2 and 4. Trees have at most 2^31 - 1 nodes; sums that may be larger are 64-bit.
 #pragma once
 
-#if __cplusplus < 202002L
-#error "kith needs C++20: compile with -std=c++20 or later"
-#endif
-// What macros show of -ffast-math and its parts: kdtree.hpp says what they do not.
-#if defined(__FAST_MATH__) || defined(__NO_SIGNED_ZEROS__) || defined(__ASSOCIATIVE_MATH__) ||                         \
-    defined(__RECIPROCAL_MATH__) || (defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__) ||                         \
-    (defined(__GCC_IEC_559) && __GCC_IEC_559 == 0)
-#error "kith/device/kdtree.hpp does not give exact answers with -ffast-math or a part of it: compile this file without"
-#endif
+#include <kith/device/portable.hpp>
 
 #include <bit>
 #include <cstdint>
 
-#if defined(__CUDACC__)
-#define KITH_KDTREE_HD __host__ __device__
-#else
-#define KITH_KDTREE_HD
-#endif
-#if defined(__CUDA_ARCH__) // the host's compiler does not know it
-#define KITH_KDTREE_UNROLL _Pragma("unroll")
-#else
-#define KITH_KDTREE_UNROLL
-#endif
+#define KITH_KDTREE_HD KITH_HOST_DEVICE
+#define KITH_KDTREE_UNROLL KITH_UNROLL
 
 namespace kith::kdtree {
 

@@ -39,28 +39,9 @@ enum class Traversal {
 
 namespace detail {
 
-template <class T>
-KITH_KDTREE_HD T least_of(T a, T b) {
-    return b < a ? b : a;
-}
-template <class T>
-KITH_KDTREE_HD T greatest_of(T a, T b) {
-    return a < b ? b : a;
-}
-KITH_KDTREE_HD inline float fused(float a, float b, float c) {
-#if defined(__CUDA_ARCH__)
-    return __fmaf_rn(a, b, c);
-#else
-    return std::fma(a, b, c);
-#endif
-}
-KITH_KDTREE_HD inline double fused(double a, double b, double c) {
-#if defined(__CUDA_ARCH__)
-    return __fma_rn(a, b, c);
-#else
-    return std::fma(a, b, c);
-#endif
-}
+using portable::fused;
+using portable::greatest_of;
+using portable::least_of;
 
 /// x[axis]. On a device without an address, so that the array may stay in registers.
 template <int D, class T>
