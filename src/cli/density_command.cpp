@@ -97,7 +97,7 @@ SearchOutcome search(const Arguments& arguments, const SearchTask& task) {
                              .exclude_self = arguments.exclude_self,
                              .masses = masses.each,
                              .engine = arguments.engine,
-                             .execution = task.execution};
+                             .execution = execution_over(task.ranks, task.execution)};
     const auto sums = std::make_shared<NeighborSums>(task.call(
         [](const auto&... given) { return sum_neighbors(given...); }, Neighborhood(Nearest{arguments.k}), options));
     if (masses.uniform != 1) {
@@ -106,11 +106,15 @@ SearchOutcome search(const Arguments& arguments, const SearchTask& task) {
         }
     }
     task.clock->add(sums->stages);
+    const std::int64_t queries = sum_over(task.ranks, std::ssize(sums->density));
+    sums->density = on_first(task.ranks, std::move(sums->density)); // whose median needs all
+    sums->reach = on_first(task.ranks, std::move(sums->reach));
     const Spread spread(sums->density);
     const std::string kernel(smoothing_kernel_names[static_cast<std::size_t>(arguments.kernel)]);
     const char* const quantity = masses.are_given ? "mass per volume" : "points per volume";
     SearchOutcome outcome;
-    outcome.queries = std::ssize(sums->density);
+    outcome.queries = queries;
+    outcome.distribution = sums->distribution;
     outcome.warning = sums->unresolved.warning();
     outcome.facts["k"] = arguments.k;
     outcome.facts["kernel"] = kernel;
@@ -170,11 +174,11 @@ Command density_command(const Parser& program) {
     add_footer(
         command,
         "Densities are masses per volume where the file has masses, in its units, else points per volume; one for\n"
-        "each point read, in file order. In one process.",
+        "each point read, in file order.",
         "  kith density snapshot.hdf5 -k 32 -o density.npy\n"
         "  kith density snapshot.hdf5 --types 0 --kernel wendland-c4 -k 128 -o gas.hdf5\n"
         "  kith density galaxies.npy --queries places.npy --box none -o at_places.npz");
-    return {command, [arguments](const Invocation& invocation) { run(*arguments, invocation); }};
+    return {command, [arguments](const Invocation& invocation) { run(*arguments, invocation); }, true};
 }
 
 } // namespace kith::cli

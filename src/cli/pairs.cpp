@@ -89,7 +89,7 @@ PairCountOptions options_of(const Arguments& arguments) {
 SearchOutcome search(const Arguments& arguments, const SearchTask& task) {
     PairCountOptions options = options_of(arguments);
     options.box = task.box;
-    options.execution = task.execution;
+    options.execution = execution_over(task.ranks, task.execution);
     const auto found = std::make_shared<const PairCounts>(task.library([&] {
         return task.queries ? pair_counts(task.points, *task.queries, arguments.edges, options)
                             : pair_counts(task.points, arguments.edges, options);
@@ -98,6 +98,7 @@ SearchOutcome search(const Arguments& arguments, const SearchTask& task) {
     const std::int64_t pairs = std::accumulate(found->counts.begin(), found->counts.end(), std::int64_t{0});
     const std::string binning(pair_binning_names[static_cast<std::size_t>(options.binning)]);
     SearchOutcome outcome;
+    outcome.distribution = found->distribution;
     outcome.facts["pairs"] = pairs;
     outcome.facts["counts"] = found->counts;
     outcome.facts["edges"] = found->edges;
@@ -178,7 +179,7 @@ Command pairs_command(const Parser& program) {
         "  kith pairs snapshot.hdf5 --edges 0.1:10:15log -o pairs.npz\n"
         "  kith pairs galaxies.npy --edges 0.1:20:12log --pi 0:40:40 --box 500 -o rp_pi.npz\n"
         "  kith pairs galaxies.npy --with randoms.npy --edges 0:100:20 --json");
-    return {command, [arguments](const Invocation& invocation) { run(*arguments, invocation); }};
+    return {command, [arguments](const Invocation& invocation) { run(*arguments, invocation); }, true};
 }
 
 } // namespace kith::cli

@@ -167,6 +167,23 @@ private:
     std::span<const std::byte> here_; ///< not yet taken
 };
 
+/// Collective. The values of all ranks, by rank, on rank 0; none on the others. A process alone keeps its own.
+template <class Value>
+[[nodiscard]] std::vector<Value> on_first(RankTeam* team, std::vector<Value> mine) {
+    if (team == nullptr) {
+        return mine;
+    }
+    std::vector<Value> all;
+    const std::int64_t count = team->sum(std::ssize(mine));
+    team->agreed([&] { all.resize(team->is_first() ? count : 0); });
+    RankFunnel funnel(team, {array_of(std::as_bytes(std::span(std::as_const(mine))))});
+    if (team->is_first()) {
+        funnel.take(std::as_writable_bytes(std::span(all)));
+    }
+    funnel.finish();
+    return all;
+}
+
 /// The communicator of the processes that a launcher has started together.
 struct LaunchedRanks {
     std::shared_ptr<void> session;       ///< ends MPI when it goes, which is after the communicator

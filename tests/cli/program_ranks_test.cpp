@@ -169,6 +169,39 @@ TEST_F(Ranks, CountsAreThoseOfOneProcess) {
     EXPECT_EQ(json["queries"], 2000);
 }
 
+TEST_F(Ranks, DensitiesAreThoseOfOneProcess) {
+    write_npy("points.npy", as_floats(clumps(2000, 3)), 3);
+    write_npy("few.npy", as_floats(clumps(7, 3)), 3);
+    expect_same_files("density points.npy -k 20 --box 1 -o density.npy", {"density.npy"}, {1, 2, 3, 5});
+    expect_same_files("density points.npy --kernel wendland-c4 --exclude-self -o density.hdf5", {"density.hdf5"});
+    expect_same_files("density points.npy --queries few.npy -k 9 -o density.npz",
+                      {"density.npz"}); // ranks without rows
+    expect_same_files("density few.npy --queries points.npy -k 9 -o density.npz", {"density.npz"});
+    std::string table = "x y z mass\n"; // of other masses on the last rank alone
+    for (int i = 0; i < 60; ++i) {
+        table += std::to_string(i * 7 % 13) + " " + std::to_string(i % 5) + " " + std::to_string(i % 7) +
+                 (i < 50 ? " 1\n" : " 2\n");
+    }
+    write_text("masses.txt", table);
+    expect_same_files("density masses.txt -k 5 -o density.npz", {"density.npz"}, {3});
+    const Json json = Json::parse(over(3, "density points.npy -o density.npy --json").out);
+    const Json alone = Json::parse(kith("density points.npy -o density.npy --json").out);
+    EXPECT_EQ(json["density"], alone["density"]);
+    EXPECT_EQ(json["queries"], 2000);
+}
+
+TEST_F(Ranks, PairsAreThoseOfOneProcess) {
+    write_npy("points.npy", as_floats(clumps(2000, 3)), 3);
+    write_npy("few.npy", as_floats(clumps(7, 3)), 3);
+    expect_same_files("pairs points.npy --edges 0:0.5:10 --box 1 -o pairs.npz", {"pairs.npz"}, {1, 2, 3, 5});
+    expect_same_files("pairs points.npy --edges 0.01:0.1:5log --pi 0,0.05,0.2 -o pairs.hdf5", {"pairs.hdf5"});
+    expect_same_files("pairs points.npy --with few.npy --edges 0:2:4 --mu 0,0.5,1 -o pairs.npz", {"pairs.npz"});
+    const Json json = Json::parse(over(3, "pairs points.npy --edges 0:0.5:10 --json").out);
+    const Json alone = Json::parse(kith("pairs points.npy --edges 0:0.5:10 --json").out);
+    EXPECT_EQ(json["counts"], alone["counts"]);
+    EXPECT_GT(json["ranks"]["bytes_received"], 0);
+}
+
 TEST_F(Ranks, NeighborsWithinARadiusAreThoseOfOneProcess) {
     write_npy("points.npy", as_floats(clumps(2000, 3)), 3);
     write_npy("wide.npy", clumps(301, 2), 2);
