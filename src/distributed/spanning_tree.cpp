@@ -19,26 +19,18 @@
 #include "distributed/linking_length.hpp"
 #include "distributed/open_forest.hpp"
 #include "distributed/outgoing_edges.hpp"
+#include "distributed/part_edges.hpp"
 #include "distributed/phase_space.hpp"
-#include "distributed/unresolved.hpp"
 #include "mst/boruvka.hpp"
 #include "mst/edges.hpp"
-#include "mst/height.hpp"
-#include "mst/ordered_edge.hpp"
-#include "neighbors/unresolved.hpp"
-#include "support/message.hpp"
 #include "support/parallel_sort.hpp"
-#include "support/result_memory.hpp"
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <cstdint>
 #include <functional>
-#include <iterator>
 #include <limits>
 #include <optional>
-#include <span>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -49,23 +41,18 @@ namespace {
 
 constexpr std::int64_t grain = 1 << 14;
 
-/// An edge between rows of this rank, which are in the order of numbers.
-template <Coordinate T>
-using RowEdge = OrderedEdge<T>;
-
 template <Coordinate T>
 class DistributedTree {
 public:
     DistributedTree(Ranks& ranks, Context& context, const SharedPoints<T>& shared)
-        : ranks_(ranks), context_(context), shared_(shared) {}
+        : ranks_(ranks), context_(context), shared_(shared), edges_(ranks, context, shared) {}
 
     void run(SpanningTree& result, bool counts_unresolved) {
         PlaneTree<T> tree;
-        Buffer<RowEdge<T>> own;
         ranks_.agreed([&] {
             if (shared_.points.view.count() > 0) {
                 tree = build_plane_tree<T>(context_, shared_.points, {});
-                own = tree_of_own_points(tree);
+                edges_.own = tree_of_own_points(tree);
             }
         });
         std::optional<OutgoingEdges<T>> outgoing(std::in_place, ranks_, context_, shared_, tree);
@@ -74,16 +61,15 @@ public:
         ranks_.agreed([&] {
             context_.stage("join", [&] {
                 mark_coincident(tree);
-                join_own(own, outgoing->bounds(), components, open);
+                join_own(outgoing->bounds(), components, open);
             });
         });
         join_all(*outgoing, components, std::move(open));
         outgoing.reset();
         tree = PlaneTree<T>();
-        deliver_joined();
-        ranks_.agreed([&] { context_.stage("edges", [&] { finish(own, result); }); });
+        edges_.finish(result);
         if (counts_unresolved && shared_.points.frame.has_tiny) {
-            count_unresolved(result);
+            edges_.count_unresolved(result);
         }
     }
 
@@ -115,19 +101,19 @@ private:
                 is_equal = points.axis(axis)[i] == points.axis(axis)[first];
             }
             if (is_equal) {
-                coincident_.emplace_back(points.indices[first], points.indices[i]);
+                edges_.coincident.emplace_back(points.indices[first], points.indices[i]);
             } else {
                 first = i;
             }
         }
     }
 
-    /// Joins components through edges that no edge to another rank can come before. Keeps these edges in `edges`.
-    void join_own(Buffer<RowEdge<T>>& edges, const Buffer<T>& bounds, OwnComponents<T>& components,
-                  std::vector<OpenEdge<T>>& open) {
+    /// Joins components through edges that no edge to another rank can come before.
+    void join_own(const Buffer<T>& bounds, OwnComponents<T>& components, std::vector<OpenEdge<T>>& open) {
+        Buffer<RowEdge<T>>& edges = edges_.own;
         const std::int64_t count = shared_.points.view.count();
         std::vector<bool> is_left_out(static_cast<std::size_t>(count));
-        for (const auto& [first, other] : coincident_) {
+        for (const auto& [first, other] : edges_.coincident) {
             is_left_out[other] = true;
         }
         Contraction<T> joined;
@@ -143,7 +129,7 @@ private:
                 continue;
             }
             if (joined.offer(edge.squared, smaller, larger) == EdgeState::joined) {
-                edges[joined_own_++] = edge;
+                edges[edges_.joined_own++] = edge;
             } else {
                 not_joined.push_back(edge);
             }
@@ -234,7 +220,7 @@ private:
             }
             const EdgeState state = joined.offer(squared, first->second, second->second);
             if (state == EdgeState::joined) {
-                joined_.push_back(edge.edge);
+                edges_.joined.push_back(edge.edge);
             }
             return state != EdgeState::open;
         });
@@ -303,7 +289,7 @@ private:
             }
         }
         const std::vector<RankEdge<T>> joined = forest.join();
-        joined_.insert(joined_.end(), joined.begin(), joined.end());
+        edges_.joined.insert(edges_.joined.end(), joined.begin(), joined.end());
         for (std::size_t i = 0; i < reports.size(); ++i) {
             MessageWriter writer(answers.emplace_back(RankMessage{reports[i].rank, {}}).bytes);
             put_differences(writer, names[i], [&](std::int64_t name) { return forest.now(name).first; });
@@ -344,172 +330,10 @@ private:
         }
     }
 
-    /// Brings edges to the ranks of their larger ends.
-    void deliver_joined() {
-        std::vector<RankMessage> messages;
-        ranks_.agreed([&] {
-            std::vector<std::vector<OpenEdge<T>>> to(ranks_.size());
-            for (const RankEdge<T>& edge : std::exchange(joined_, {})) {
-                if (edge.larger_rank == ranks_.rank()) {
-                    joined_.push_back(edge);
-                } else {
-                    to[edge.larger_rank].push_back({edge, {0, 0}});
-                }
-            }
-            messages = messages_to(
-                to, [](MessageWriter& writer, const std::vector<OpenEdge<T>>& edges) { put_edges(writer, edges); });
-        });
-        const std::vector<RankMessage> received = ranks_.exchange(std::move(messages));
-        ranks_.agreed([&] {
-            for (const RankMessage& message : received) {
-                MessageReader reader(message.bytes);
-                for (const OpenEdge<T>& edge : taken_edges<T>(reader)) {
-                    joined_.push_back(edge.edge);
-                }
-            }
-        });
-    }
-
-    void finish(const Buffer<RowEdge<T>>& own, SpanningTree& result) {
-        struct Joint {
-            std::int64_t number;
-            std::int32_t rank;
-        };
-        std::unordered_map<std::int64_t, Joint> joints; // of coincident points, by the number of the first
-        for (const auto& [first, other] : coincident_) {
-            joints.try_emplace(shared_.numbers[first], Joint{shared_.numbers[first], ranks_.rank()});
-        }
-        const auto offer = [&](std::int64_t smaller, std::int64_t larger, std::int32_t rank) {
-            if (const auto found = joints.find(larger); found != joints.end() && smaller < found->second.number) {
-                found->second = {smaller, rank};
-            }
-        };
-        for (std::int64_t i = 0; i < joined_own_ && own[i].squared == 0 && !joints.empty(); ++i) {
-            offer(shared_.numbers[own[i].ends.smaller], shared_.numbers[own[i].ends.larger], ranks_.rank());
-        }
-        for (const RankEdge<T>& edge : joined_) {
-            if (edge.squared == 0) {
-                offer(edge.smaller, edge.larger, edge.smaller_rank);
-            }
-        }
-        for (const auto& [first, other] : coincident_) {
-            const Joint& joint = joints.at(shared_.numbers[first]);
-            joined_.push_back({0, joint.number, shared_.numbers[other], joint.rank, ranks_.rank()});
-        }
-        Buffer<RankEdge<T>> others(context_.memory_tracker(), std::ssize(joined_));
-        std::ranges::copy(joined_, others.data());
-        joined_ = std::vector<RankEdge<T>>(); // frees them
-        parallel_sort(context_, others);
-        std::copy_if(others.data(), others.data() + others.size(), std::back_inserter(remote_),
-                     [&](const RankEdge<T>& edge) { return edge.smaller_rank != ranks_.rank(); });
-        merge(own, others, result);
-    }
-
-    /// Both ascend.
-    void merge(const Buffer<RowEdge<T>>& own, const Buffer<RankEdge<T>>& others, SpanningTree& result) const {
-        const auto memory = SpanningTreeAccess::part_memory<T>(result, joined_own_ + others.size());
-        TreePart part{.points = shared_.points.view.count(), .has_ids = shared_.numbers.are_given()};
-        part.squared = allocate_result(result.count() * static_cast<std::int64_t>(sizeof(T)),
-                                       [&] { return message("the ", result.count(), " edges of this rank"); });
-        auto* const squared = static_cast<T*>(part.squared.get());
-        const Frame<T>& frame = shared_.points.frame;
-        const Heights<T> height_of(frame);
-        const PowerOfTwo<T> back(-frame.exponent);
-        const auto numbered = [&](const RowEdge<T>& edge) {
-            const auto [smaller, larger] = edge.ends;
-            return RankEdge<T>{edge.squared, shared_.numbers[smaller], shared_.numbers[larger], 0, 0};
-        };
-        const auto set = [&](std::int64_t position, const RankEdge<T>& edge) {
-            memory.ends[position] = {edge.smaller, edge.larger};
-            squared[position] = edge.squared;
-            memory.weights[position] = back(std::sqrt(edge.squared));
-            memory.heights[position] = height_of(edge.squared);
-        };
-        const RowEdge<T>* const end_of_own = own.data() + joined_own_;
-        parallel_each(joined_own_, grain, [&](std::int64_t i) {
-            const RankEdge<T> edge = numbered(own[i]);
-            set(i + (std::lower_bound(others.data(), others.data() + others.size(), edge) - others.data()), edge);
-        });
-        Buffer<std::int64_t> positions(context_.memory_tracker(), others.size());
-        parallel_each(others.size(), grain, [&](std::int64_t i) {
-            const auto* const next = std::lower_bound(
-                own.data(), end_of_own, others[i],
-                [&](const RowEdge<T>& edge, const RankEdge<T>& other) { return numbered(edge) < other; });
-            positions[i] = i + (next - own.data());
-            set(positions[i], others[i]);
-        });
-        for (std::int64_t i = 0; i < others.size(); ++i) {
-            if (others[i].smaller_rank != ranks_.rank()) {
-                part.remote.push_back({positions[i], others[i].smaller_rank});
-            }
-        }
-        SpanningTreeAccess::set_part(result, std::move(part));
-    }
-
-    /// Of all ranks' edges. The smaller ends that are points of other ranks are fetched as given.
-    void count_unresolved(SpanningTree& result) {
-        std::vector<std::vector<std::int64_t>> wanted(ranks_.size()); // numbers, by rank
-        std::vector<RankMessage> messages;
-        ranks_.agreed([&] {
-            for (const RankEdge<T>& edge : remote_) {
-                wanted[edge.smaller_rank].push_back(edge.smaller);
-            }
-            for (std::vector<std::int64_t>& of_rank : wanted) {
-                std::ranges::sort(of_rank);
-                of_rank.erase(std::unique(of_rank.begin(), of_rank.end()), of_rank.end());
-            }
-            messages = messages_to(wanted, [](MessageWriter& writer, const std::vector<std::int64_t>& numbers) {
-                writer.put(std::span<const std::int64_t>(numbers));
-            });
-        });
-        const std::vector<RankMessage> asked = ranks_.exchange(std::move(messages));
-        const int dimension = shared_.points.frame.dimension;
-        std::vector<RankMessage> answers;
-        ranks_.agreed([&] {
-            const Coordinates<T> given(shared_.points.view);
-            for (const RankMessage& message : asked) {
-                MessageWriter writer(answers.emplace_back(RankMessage{message.rank, {}}).bytes);
-                for (const std::int64_t number : values_of<std::int64_t>(message)) {
-                    for (int axis = 0; axis < dimension; ++axis) {
-                        writer.put_value(given(shared_.numbers.row_of(number), axis));
-                    }
-                }
-            }
-        });
-        const std::vector<RankMessage> answered = ranks_.exchange(std::move(answers));
-        UnresolvedRows found;
-        ranks_.agreed([&] {
-            std::vector<T> sources = packed<T>(shared_.points.view);
-            std::unordered_map<std::int64_t, std::int64_t> row_of; // of other ranks' points
-            for (const RankMessage& message : answered) {
-                for (const std::int64_t number : wanted[message.rank]) {
-                    row_of.emplace(number, shared_.points.view.count() + std::ssize(row_of));
-                }
-                const std::vector<T> rows = values_of<T>(message);
-                sources.insert(sources.end(), rows.begin(), rows.end());
-            }
-            const PointsView all(sources, dimension);
-            UnresolvedCounter<T> counter(shared_.points.frame, all, all);
-            const auto* const edges = static_cast<const SpanningEdge64*>(SpanningTreeAccess::ends(result));
-            for (std::int64_t i = 0; i < result.count(); ++i) {
-                const auto [smaller, larger] = edges[i];
-                std::int64_t other = shared_.numbers.row_of(smaller);
-                other = other >= 0 ? other : row_of.at(smaller);
-                counter.take_numbered(larger, shared_.numbers.row_of(larger), &other, 1);
-            }
-            found = counter.rows();
-        });
-        const UnresolvedRows all = unresolved_of_all(ranks_, shared_, found);
-        result.unresolved = {all.rows, all.farthest_point, all.axis, all.value, all.dtype};
-    }
-
     Ranks& ranks_;
     Context& context_;
     const SharedPoints<T>& shared_;
-    std::vector<std::pair<std::int32_t, std::int32_t>> coincident_; ///< rows: the first, and one that is left out
-    std::int64_t joined_own_ = 0;                                   ///< edges of the rank's own tree, at its front
-    std::vector<RankEdge<T>> joined_; ///< edges of rounds: those found here, then those of this rank
-    std::vector<RankEdge<T>> remote_; ///< edges of this rank to points of others
+    PartEdges<T> edges_;
 };
 
 } // namespace
