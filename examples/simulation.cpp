@@ -1,6 +1,6 @@
 // Groups at every step of a simulation whose particles are distributed over ranks: MPI processes (simulation_mpi,
-// started by mpirun -n 4) or threads of one process (simulation). The printed numbers do not depend on the number of
-// ranks.
+// started by mpirun -n 4) or threads of one process (simulation). The groups do not depend on the number of ranks. What
+// the call moved, on the standard error, does.
 #include <kith/kith.hpp>
 #ifdef SIMULATION_OVER_MPI
 #include <kith/mpi.hpp>
@@ -49,6 +49,8 @@ void simulate(kith::Communicator& ranks, int steps) {
         if (ranks.rank() == 0) {
             std::cout << "step " << step << ": " << groups.groups_of_at_least(20)
                       << " groups of 20 or more, the largest of " << groups.sizes.front() << '\n';
+            std::clog << "  rank 0 sent positions of " << groups.distribution->traffic.bytes_migrated
+                      << " bytes to the ranks that worked on them\n";
         }
     }
 }

@@ -129,7 +129,8 @@ void CallRanks::report(const StageReports& stages, const Distribution& distribut
     const Traffic& traffic = distribution.traffic;
     auto* const work = new std::vector<float>(distribution.work);
     team_.attr("add")(seconds_of(stages), traffic.bytes_sent, traffic.bytes_received, traffic.messages_sent,
-                      distribution.first, distribution.total, array_of(std::span<const float>(*work), owner_of(work)));
+                      traffic.bytes_migrated, distribution.first, distribution.total,
+                      array_of(std::span<const float>(*work), owner_of(work)));
 }
 
 } // namespace kith::python

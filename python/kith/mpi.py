@@ -6,12 +6,12 @@
     labels = kith.fof(points, b=0.2, box=1, comm=MPI.COMM_WORLD)
 
 `comm=` of `kith.knn`, `kith.radius_search`, `kith.radius_count`, `kith.sum_neighbors`, `kith.density`, `kith.pair_counts`,
-`kith.correlation`, `kith.fof`, `kith.halos`, `kith.dbscan`, `kith.mst`, `kith.z_order` and `kith.gather` names the processes
-that make a call together. Each passes its own points, possibly none, in host memory, of the same dimension and type on all;
-either all pass queries, or none. It gets the answers for its own points or queries, a part of the halos, or the counts of all
-pairs: the bits of the call of one process with the points of all of them in the order of their ranks. Indices and labels are
-global, and int64. All other arguments must be the same on all processes, but `threads`, by default each process's share of
-the cores of its machine, and `progress`.
+`kith.correlation`, `kith.fof`, `kith.halos`, `kith.dbscan`, `kith.mst`, `kith.hierarchy`, `kith.fof_ladder`, `kith.z_order`
+and `kith.gather` names the processes that make a call together. Each passes its own points, possibly none, in host memory,
+of the same dimension and type on all; either all pass queries, or none. It gets the answers for its own points or queries, a
+part of the halos, or the counts of all pairs: the bits of the call of one process with the points of all of them in the
+order of their ranks. Indices and labels are global, and int64. All other arguments must be the same on all processes, but
+`threads`, by default each process's share of the cores of its machine, and `progress`.
 
 Any intracommunicator of mpi4py can be used, with any MPI library, since kith itself is built without MPI. A call
 communicates through a duplicate of it. An error on one process, also in an argument that only this process passes, is
@@ -54,10 +54,11 @@ class Ranks:
         Ids of the points of this process: 0 or more, in any order, unique over all processes. They replace global indices:
         they alone break ties, and results contain them. Either all processes that have points pass ids, or none.
     rebalance : bool
-        For `kith.knn`, `kith.radius_search`, `kith.radius_count` and the groups of `kith.fof` and `kith.halos`: redistribute
-        the points for the call, so that each process has about the same number of points, near each other; queries are sent
-        to where the points near them are, and the answers are sent back. Worth its traffic if the points of a process are
-        scattered, or if it has far more of them than others. Must be the same on all processes. Other functions ignore it.
+        For `kith.knn`, `kith.radius_search`, `kith.radius_count`, the groups of `kith.fof` and `kith.halos`, `kith.dbscan`
+        and spanning trees (`kith.mst`, `kith.hierarchy`, `kith.fof_ladder`): redistribute the points for the call, so that
+        each process has about the same number of points, near each other; queries are sent to where the points near them
+        are, and the answers are sent back. Worth its traffic if the points of a process are scattered, or if it has far
+        more of them than others. Must be the same on all processes. Other functions ignore it.
     weights : array, shape (n,), optional
         For `rebalance` and `kith.z_order`: the cost of each point in any unit, finite and 0 or more. Each process then gets
         about the same sum of weights instead of the same number of points. Either all processes that have points pass weights, or none. In a
@@ -71,8 +72,9 @@ class Ranks:
     report : dict
         Of the latest call: `bytes_sent`, `bytes_received` and `messages_sent` of this process, the `seconds` of each stage,
         `first`, the global index of its first query, label or edge, and `total`, their number on all processes. With
-        `rebalance` these add `work`, an array of float32 of shape (n,): what each point cost, in seconds; empty if there is
-        one process.
+        `rebalance` these add `bytes_migrated`, the coordinates and velocities of this process's points that were sent to
+        others, and `work`, an array of float32 of shape (n,): what each point cost, in seconds; empty if there is one
+        process.
         Of `kith.fof` and `kith.halos` also `groups`, the number of groups, `linking_length` and `psi`; of `kith.dbscan` the
         numbers of `clusters`, `core_points` and `noise_points`.
     """
@@ -232,7 +234,7 @@ class _Team:
         self.all_gather(mine, everything, lengths.tolist())
         return [pickle.loads(part) for part in numpy.split(everything, numpy.cumsum(lengths)[:-1])]
 
-    def add(self, seconds, sent, received, messages, first, total, work):
+    def add(self, seconds, sent, received, messages, migrated, first, total, work):
         """Adds what a part of the call cost to the report; the first part says which rows or labels are here."""
         report = self.report
         for name, value in seconds.items():
@@ -242,6 +244,7 @@ class _Team:
         report.setdefault("first", first)
         report.setdefault("total", total)
         if self.rebalance:
+            report["bytes_migrated"] = report.get("bytes_migrated", 0) + migrated
             report.setdefault("work", work)
 
     def all_reduce(self, values, reduction):

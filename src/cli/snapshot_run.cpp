@@ -27,6 +27,7 @@ void SnapshotRun::add_traffic(const std::optional<Distribution>& distribution) {
     const Traffic of_call = distribution ? distribution->traffic : Traffic();
     traffic.bytes_received += of_call.bytes_received;
     traffic.messages_sent += of_call.messages_sent;
+    traffic.bytes_migrated += of_call.bytes_migrated;
 }
 
 void SnapshotRun::refuse_over_ranks(bool is_given, std::string_view option) const {
@@ -133,6 +134,7 @@ Json SnapshotRun::facts_of_ranks() const {
     facts["bytes_received"] = ranks_->sum(traffic.bytes_received);
     facts["most_bytes_received"] = ranks_->max(traffic.bytes_received);
     facts["messages"] = ranks_->sum(traffic.messages_sent);
+    facts["bytes_migrated"] = ranks_->sum(traffic.bytes_migrated);
     facts["most_seconds"] = slowest;
     facts["most_peak_rss_bytes"] = ranks_->max(peak_rss_bytes());
     return facts;
@@ -174,10 +176,13 @@ void SnapshotRun::report(Json facts, const std::function<void()>& lines) {
         print_line("wrote", fmt::format("{}", fmt::join(written, ", ")));
     }
     if (ranks_ != nullptr) {
-        print_line("ranks", fmt::format("{}; {} received in {} messages, {} at most by one", ranks_->size(),
-                                        format_bytes(of_ranks["bytes_received"].get<std::int64_t>()),
-                                        format_count(of_ranks["messages"].get<std::int64_t>()),
-                                        format_bytes(of_ranks["most_bytes_received"].get<std::int64_t>())));
+        const auto migrated = of_ranks["bytes_migrated"].get<std::int64_t>();
+        print_line("ranks",
+                   fmt::format("{}; {} received in {} messages, {} at most by one{}", ranks_->size(),
+                               format_bytes(of_ranks["bytes_received"].get<std::int64_t>()),
+                               format_count(of_ranks["messages"].get<std::int64_t>()),
+                               format_bytes(of_ranks["most_bytes_received"].get<std::int64_t>()),
+                               migrated > 0 ? fmt::format("; points of {} moved", format_bytes(migrated)) : ""));
     }
     print_line("time", clock.text());
     print_line("memory", memory_text(clock));

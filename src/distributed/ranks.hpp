@@ -46,6 +46,7 @@ public:
     [[nodiscard]] int size() const noexcept { return communicator_.size(); }
     [[nodiscard]] const Traffic& traffic() const noexcept { return traffic_; }
     void count_from_device(std::int64_t bytes) noexcept { traffic_.bytes_from_device += bytes; }
+    void count_migrated(std::int64_t bytes) noexcept { traffic_.bytes_migrated += bytes; }
 
     /// Runs body() here, and throws on all ranks if it throws on one: what the lowest of these has thrown. A single
     /// rank throws what body() has thrown, as it is.

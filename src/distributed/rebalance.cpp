@@ -88,6 +88,8 @@ void MovedPoints<T>::move(const Ownership& owners, std::span<const std::int32_t>
         for (std::int64_t row = 0; row < points.count(); ++row) {
             sent_[to[row]].push_back(row);
         }
+        const std::int64_t gone = points.count() - std::ssize(sent_[ranks_.rank()]);
+        ranks_.count_migrated(gone * dimension_ * static_cast<std::int64_t>(sizeof(T)));
         messages = messages_to(sent_, [&](MessageWriter& writer, const std::vector<std::int64_t>& rows) {
             double weight = 0;
             for (const std::int64_t row : rows) {
