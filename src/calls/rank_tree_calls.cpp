@@ -21,7 +21,7 @@ namespace kith::detail {
 
 namespace {
 
-std::vector<Argument> arguments_of(const SpanningTreeCall& call) {
+std::vector<Argument> arguments_of(const SpanningTreeCall& call, const RankOptions& of_ranks) {
     const auto& at = call.options.phase_space;
     const LinkingLength length = at ? at->linking_length : LinkingLength::absolute(0);
     const VelocityLength psi = at ? at->phase_space.length : VelocityLength::absolute(0);
@@ -31,7 +31,9 @@ std::vector<Argument> arguments_of(const SpanningTreeCall& call) {
                                        flag("relative linking length", length.is_relative()),
                                        {"linking length of velocities", psi.value()},
                                        flag("relative linking length of velocities", psi.is_relative()),
-                                       flag("masses", at && at->phase_space.masses)});
+                                       flag("masses", at && at->phase_space.masses),
+                                       flag("rebalance", of_ranks.rebalance),
+                                       {"imbalance", of_ranks.imbalance}});
     return arguments;
 }
 
@@ -84,7 +86,7 @@ SpanningTree spanning_tree_over_team(const SpanningTreeCall& call) {
             return SpanningTreeAccess::widened(spanning_tree(call.points, options), options.execution);
         },
         [&](Ranks& ranks, Context& context, const SpanningTreeOptions& options, const RankOptions& of_ranks) {
-            require_same(ranks, RankFunction::spanning_tree, arguments_of(call));
+            require_same(ranks, RankFunction::spanning_tree, arguments_of(call, of_ranks));
             return with_dtype(call.points.dtype(), [&]<Coordinate T>(T) {
                 return spanning_tree_over_ranks<T>(ranks, context, {call.points.points(), options, of_ranks});
             });

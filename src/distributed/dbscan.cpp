@@ -14,6 +14,7 @@
 #include "distributed/given_ids.hpp"
 #include "distributed/linked_points.hpp"
 #include "distributed/number_components.hpp"
+#include "distributed/rebalance.hpp"
 #include "groups/dbscan.hpp"
 #include "groups/part_linker_cpu.hpp"
 #include "groups/resolve_eps.hpp"
@@ -220,12 +221,37 @@ private:
     PlaneTree<T> others_; ///< all other points of this rank
 };
 
+/// On the ranks that the points move to.
+template <Coordinate T>
+void find_rebalanced(Ranks& ranks, Context& context, const SharedPoints<T>& shared, std::span<const std::int64_t> ids,
+                     const DbscanOverRanks& call, DbscanResult& result) {
+    Rebalanced<T> here(ranks, context, shared, ids, call.of_ranks);
+    ranks.agreed([&] { here.ids->sort(here.points); });
+    DistributedClusters<T>(ranks, context, here.points, call.min_samples, result).run(call.options.star);
+    result.stages = context.take_stages();
+    result.distribution.emplace().work = here.moved.work(seconds_of(result.stages));
+    const auto bring_back = [&]<class Value>(std::vector<Value>& values) {
+        std::vector<Value> moved;
+        ranks.agreed([&] {
+            here.ids->restore(values);
+            moved = std::exchange(values, std::vector<Value>(shared.given.count()));
+        });
+        here.moved.bring_back(std::span<const Value>(moved), 1, std::span(values));
+    };
+    bring_back(result.label_array.vector<std::int64_t>());
+    bring_back(result.is_core);
+}
+
 template <Coordinate T>
 void find_clusters(Ranks& ranks, Context& context, const DbscanOverRanks& call, DbscanResult& result) {
     const GivenIds ids(ranks, call.of_ranks.ids, call.points.count());
     SharedPoints<T> shared = share_frame<T>(ranks, context, call.points, call.options.box);
     ids.number(shared);
     resolve_eps(ranks, shared, call.eps, result);
+    if (call.of_ranks.rebalance && ranks.size() > 1) {
+        find_rebalanced(ranks, context, shared, ids.given(), call, result);
+        return;
+    }
     ranks.agreed([&] { ids.sort(shared); });
     DistributedClusters<T>(ranks, context, shared, call.min_samples, result).run(call.options.star);
     ranks.agreed([&] {
@@ -238,13 +264,16 @@ void find_clusters(Ranks& ranks, Context& context, const DbscanOverRanks& call, 
 
 DbscanResult dbscan_over_ranks(Ranks& ranks, Context& context, const DbscanOverRanks& call) {
     std::vector<Argument> arguments = shape_arguments(call.points, call.options.box);
-    arguments.insert(
-        arguments.end(),
-        {{"eps", call.eps}, {"min_samples", static_cast<double>(call.min_samples)}, flag("star", call.options.star)});
+    arguments.insert(arguments.end(), {{"eps", call.eps},
+                                       {"min_samples", static_cast<double>(call.min_samples)},
+                                       flag("star", call.options.star),
+                                       flag("rebalance", call.of_ranks.rebalance),
+                                       {"imbalance", call.of_ranks.imbalance}});
     require_same(ranks, RankFunction::dbscan, arguments);
     DbscanResult result;
     with_dtype(call.points.dtype(), [&]<Coordinate T>(T) { find_clusters<T>(ranks, context, call, result); });
-    result.stages = context.take_stages();
+    const StageReports stages = context.take_stages();
+    result.stages.insert(result.stages.end(), stages.begin(), stages.end());
     return result;
 }
 

@@ -79,6 +79,11 @@ public:
     /// Collective. In the frame of `before`.
     [[nodiscard]] SharedPoints<T> shared(Context& context, const SharedPoints<T>& before) const;
 
+    /// The rank that passed a point.
+    [[nodiscard]] int passer_of(std::int64_t row) const {
+        return std::prev(std::ranges::upper_bound(senders_, row, {}, &Sender::first))->rank;
+    }
+
     /// Collective. Returns `width` values per point to the rank that passed it.
     template <class Value>
     void bring_back(std::span<const Value> values, std::int64_t width, std::span<Value> to) const {

@@ -11,6 +11,8 @@
 // Of points that coincide on a rank, only the first, by number, takes part. Each of the others is joined, at a square
 // of zero, to the point of the smallest number that the first one has at such a square: their least edges, in which
 // nothing else can come before (docs/semantics.md, "Minimum spanning tree").
+//
+// Rebalanced points make the tree on the ranks that they move to, and edges return to the ranks that passed the points.
 #include "distributed/spanning_tree.hpp"
 
 #include "distributed/contraction.hpp"
@@ -21,6 +23,7 @@
 #include "distributed/outgoing_edges.hpp"
 #include "distributed/part_edges.hpp"
 #include "distributed/phase_space.hpp"
+#include "distributed/returned_edges.hpp"
 #include "mst/boruvka.hpp"
 #include "mst/edges.hpp"
 #include "support/parallel_sort.hpp"
@@ -355,6 +358,15 @@ SpanningTree spanning_tree_over_ranks(Ranks& ranks, Context& context, const Span
         SpanningTreeAccess::describe_phase_space(in_phase_space.points.points.frame, lengths, result);
     }
     SharedPoints<T>& spanned = options.phase_space ? in_phase_space.points : shared;
+    if (call.of_ranks.rebalance && ranks.size() > 1) {
+        Rebalanced<T> here(ranks, context, spanned, ids.given(), call.of_ranks);
+        ranks.agreed([&] { here.ids->sort(here.points); });
+        DistributedTree<T>(ranks, context, here.points).run(result, !options.phase_space);
+        result.stages = context.take_stages();
+        result.distribution.emplace().work = here.moved.work(seconds_of(result.stages));
+        return_edges(ranks, context, here, spanned.given.count(), ids.are_given(), result);
+        return result;
+    }
     ranks.agreed([&] { ids.sort(spanned); });
     DistributedTree<T>(ranks, context, spanned).run(result, !options.phase_space);
     result.stages = context.take_stages();

@@ -50,6 +50,7 @@ struct Arguments {
     SpanningTreeOptions options = {};
     std::vector<std::int64_t> ids = {}; ///< of the rows, or none
     bool from_points = false;           ///< the ladder and the hierarchy
+    bool rebalance = false;
 };
 
 OfRanks find(const PointsView& points, const Arguments& arguments, const RankFirsts& firsts) {
@@ -58,7 +59,7 @@ OfRanks find(const PointsView& points, const Arguments& arguments, const RankFir
     run_ranks(static_cast<int>(ranks), [&](Communicator& communicator) {
         const auto rank = static_cast<std::size_t>(communicator.rank());
         const PointsView mine = part_of(points, firsts, communicator.rank());
-        RankOptions of_ranks;
+        RankOptions of_ranks{.rebalance = arguments.rebalance};
         if (!arguments.ids.empty()) {
             of_ranks.ids = std::span(arguments.ids)
                                .subspan(static_cast<std::size_t>(firsts[rank]), static_cast<std::size_t>(mine.count()));
@@ -71,6 +72,9 @@ OfRanks find(const PointsView& points, const Arguments& arguments, const RankFir
             phase_space.velocities = part_of(phase_space.velocities, firsts, communicator.rank());
         }
         const SpanningTree tree = spanning_tree(mine, options);
+        EXPECT_TRUE(!arguments.ids.empty() || std::ranges::all_of(tree.edges64(), [&](const SpanningEdge64& edge) {
+            return edge.larger >= firsts[rank] && edge.larger < firsts[rank + 1];
+        }));
         OfRanks& here = found[rank];
         for (const LinkingLength& length : arguments.lengths) {
             here.cuts.push_back(fof(tree, length, execution));
@@ -213,7 +217,8 @@ TEST_P(HierarchiesOverRanks, AreThoseOfOneProcess) {
             const Arguments arguments{.lengths = lengths_for(set, named.box),
                                       .min_members = draw.integer(2) == 0 ? 1 : 3,
                                       .options = {.box = named.box},
-                                      .from_points = draw.integer(2) == 0};
+                                      .from_points = draw.integer(2) == 0,
+                                      .rebalance = draw.integer(2) == 0};
             expect_those_of_one_process({draw.integer(3) == 0 ? set.coordinates : slabs, set.dimension}, arguments,
                                         drawn_distribution(set.count(), ranks, draw));
         }
@@ -279,6 +284,7 @@ TEST_F(HierarchiesOverRanksIn3D, NameIdsWhoeverHasThePoints) {
     const FofLadder ladder = fof_ladder(expected.spanning_tree(), lengths_, {.min_members = 2});
     for (const int ranks : {1, 3, 4}) {
         SCOPED_TRACE(ranks);
+        arguments.rebalance = ranks == 4;
         const OfRanks found = find({permuted, 3}, arguments, evenly(count, ranks));
         for (std::size_t i = 0; i < lengths_.size(); ++i) {
             const std::vector<std::int32_t> labels = ladder.labels(static_cast<std::int64_t>(i));
