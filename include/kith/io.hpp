@@ -285,6 +285,19 @@ void write_spanning_tree_npz(const std::filesystem::path& path, const SpanningTr
 void write_spanning_tree_hdf5(const std::filesystem::path& path, const SpanningTree& tree,
                               const Provenance& provenance);
 
+struct SpanningTreeSource {
+    std::int64_t edges = 0;
+    IndexType index_type = IndexType::int32;
+    DType dtype = DType::float32;
+    BlockSource next; ///< the ends of all edges, the smaller one of each first, then all weights, then all heights
+};
+
+/// The same files, byte for byte, from such edges, of which those of a tree over ranks come from edges_in_order().
+void stream_spanning_tree_npz(const std::filesystem::path& path, const SpanningTreeSource& tree,
+                              const Provenance& provenance);
+void stream_spanning_tree_hdf5(const std::filesystem::path& path, const SpanningTreeSource& tree,
+                               const Provenance& provenance);
+
 /// Pair counts likewise: `edges`, `counts` (bins, or bins x second bins), `weighted` if there are weights, and
 /// `second_edges` of pi or mu if there are any.
 void write_pair_counts_npz(const std::filesystem::path& path, const PairCounts& pairs, const Provenance& provenance);
@@ -312,6 +325,20 @@ using LabelsOfLevel = std::function<std::vector<std::int32_t>(std::int64_t level
 void write_fof_ladder_hdf5(const std::filesystem::path& path, const FofLadder& ladder,
                            std::span<const std::int64_t> file_rows, const Provenance& provenance,
                            const LabelsOfLevel& labels = {});
+
+struct FofLevelsSource {
+    std::vector<FofLevelLength> levels;
+    std::vector<std::int64_t> listed; ///< groups of each level
+    std::int64_t rows = -1;           ///< of the file, each with a label at every level; -1: labels are left out
+    IndexType index_type = IndexType::int32;
+    /// The sizes of all levels' groups, then their parents, -1 at the last level, as index_type says; then their first
+    /// rows (int64); then the labels of all rows at the first level, at the second and so on (int32).
+    BlockSource next;
+};
+
+/// The same file, byte for byte, from such levels.
+void stream_fof_ladder_hdf5(const std::filesystem::path& path, const FofLevelsSource& levels,
+                            const Provenance& provenance);
 
 /// What such a file holds: FofLadder's levels without their spanning tree.
 struct FofLevelsFile {

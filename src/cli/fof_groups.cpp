@@ -42,15 +42,17 @@ FofResult groups_of(const FofArguments& arguments, FofRun& run, const Execution&
     }
     const SpanningTree tree = spanning_tree(points, tree_options(run.box.box, phase_space, arguments, execution));
     run.clock.add(tree.stages);
-    return fof(tree, length, cpu(execution.threads, execution.progress));
+    run.add_traffic(tree.distribution);
+    Execution of_cut = cpu(execution.threads, execution.progress);
+    of_cut.team = execution.team;
+    return fof(tree, length, of_cut);
 }
 
 } // namespace
 
 void refuse_groups_over_ranks(const FofArguments& arguments, const FofRun& run) {
-    run.refuse_over_ranks(arguments.by_spanning_tree ||
-                              (arguments.engine != Engine::automatic && arguments.engine != Engine::tree),
-                          "an --engine other than tree");
+    run.refuse_over_ranks(arguments.engine != Engine::automatic && arguments.engine != Engine::tree,
+                          "an --engine other than tree and spanning-tree");
     run.refuse_over_ranks(arguments.secondary_types.has_value(), "--secondary-types");
     run.refuse_over_ranks(arguments.separation_in_universe, "--mean-separation cosmology");
 }

@@ -1,18 +1,22 @@
 // kith hierarchy: friends-of-friends groups of a snapshot at several linking lengths, and how they nest.
 #include "cli/commands.hpp"
+#include "cli/file_rows.hpp"
 #include "cli/linking.hpp"
 #include "cli/options.hpp"
 #include "cli/phase_space.hpp"
 #include "cli/snapshot_run.hpp"
 #include "cli/usage_error.hpp"
 
+#include <kith/distributed.hpp>
 #include <kith/hierarchy.hpp>
 #include <kith/io.hpp>
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <memory>
+#include <span>
 
 namespace kith::cli {
 
@@ -25,6 +29,7 @@ struct Arguments : SnapshotArguments {
     std::optional<VelocityLength> psi; ///< at the longest of them
     Engine engine = Engine::automatic;
     std::int64_t min_members = 20;
+    bool rebalance = false;
 
     [[nodiscard]] std::vector<LinkingLength> linking_lengths() const {
         std::vector<LinkingLength> result;
@@ -81,6 +86,34 @@ io::Provenance provenance(const Arguments& arguments, const SnapshotRun& run, co
     return run.provenance(invocation, std::move(parameters));
 }
 
+/// What is reported of a level.
+struct LevelFacts : FofLevelLength {
+    std::int64_t listed = 0;
+    std::vector<std::int64_t> largest;
+};
+
+/// Collective.
+std::vector<LevelFacts> facts_of(const FofLadder& ladder, RankTeam* ranks) {
+    std::vector<LevelFacts> facts;
+    const auto add = [&](const auto& level, std::int64_t listed, const auto& sizes) {
+        facts.push_back({{level}, listed, {}});
+        for (const auto size : largest_of(sizes, largest_shown)) {
+            facts.back().largest.push_back(size);
+        }
+    };
+    if (ranks == nullptr) {
+        for (const FofLevel& level : ladder.levels()) {
+            add(level, std::ssize(level.sizes), level.sizes);
+        }
+    } else {
+        for (const FofLevel64& level : ladder.levels64()) {
+            const std::span<const std::int64_t> mine(level.sizes);
+            add(level, level.listed, ranks->gather_all(mine.first(std::min(mine.size(), largest_shown))));
+        }
+    }
+    return facts;
+}
+
 void write_output(const Arguments& arguments, SnapshotRun& run, const FofLadder& ladder, const Execution& execution,
                   const io::Provenance& made_by) {
     io::LabelsOfLevel labels;
@@ -97,23 +130,93 @@ void write_output(const Arguments& arguments, SnapshotRun& run, const FofLadder&
     io::write_fof_ladder_hdf5(run.outputs.staged(arguments.output), ladder, run.snapshot.file_rows, made_by, labels);
 }
 
-Json json_of(const Arguments& arguments, const SnapshotRun& run, const FofLadder& ladder) {
+/// What rank 0 takes from all ranks while it writes.
+struct LadderOfRanks {
+    std::vector<std::vector<std::int64_t>> first_rows; ///< of the groups of each level on this rank
+    std::vector<std::vector<std::int32_t>> labels;     ///< of this rank's points, if they are written
+    io::FofLevelsSource source;                        ///< without its blocks
+    std::vector<RankArray> arrays;
+};
+
+/// Collective. The arrays refer to the ladder and the snapshot.
+std::unique_ptr<LadderOfRanks> arrays_of(const Arguments& arguments, const SnapshotRun& run, const FofLadder& ladder,
+                                         const Execution& execution) {
+    auto found = std::make_unique<LadderOfRanks>();
+    RankTeam& ranks = *run.ranks();
+    const FileRows rows = file_rows_of(&ranks, run.snapshot);
+    const bool is_wide = ladder.spanning_tree().points() > std::numeric_limits<std::int32_t>::max();
+    found->source.index_type = is_wide ? IndexType::int64 : IndexType::int32;
+    const auto add = [&](std::span<const std::int64_t> numbers) {
+        found->arrays.push_back(is_wide ? array_of(std::as_bytes(numbers))
+                                        : array_of(std::ssize(numbers), [numbers](std::int64_t i) {
+                                              return static_cast<std::int32_t>(numbers[i]);
+                                          }));
+    };
+    const std::span<const FofLevel64> levels = ladder.levels64();
+    for (const FofLevel64& level : levels) {
+        found->source.levels.push_back(level);
+        found->source.listed.push_back(level.listed);
+        add(level.sizes);
+    }
+    for (const FofLevel64& level : levels.first(levels.size() - 1)) {
+        add(level.parents);
+    }
+    const auto without_parents = std::ssize(levels.back().sizes);
+    found->arrays.push_back(is_wide ? array_of(without_parents, [](std::int64_t) { return std::int64_t{-1}; })
+                                    : array_of(without_parents, [](std::int64_t) { return std::int32_t{-1}; }));
+    for (const FofLevel64& level : levels) {
+        found->first_rows.push_back(gather(ranks.communicator(), level.first_members, run.snapshot.file_rows));
+    }
+    for (const std::vector<std::int64_t>& first_rows : found->first_rows) {
+        found->arrays.push_back(array_of(std::as_bytes(std::span(first_rows))));
+    }
+    for (std::int64_t level = 0; arguments.writes_labels && level < std::ssize(levels); ++level) {
+        const std::vector<std::int64_t> labels = ladder.labels64(level, execution);
+        std::vector<std::int32_t>& narrow = found->labels.emplace_back(labels.size());
+        std::ranges::transform(labels, narrow.begin(), [listed = levels[level].listed](std::int64_t label) {
+            return label < listed ? static_cast<std::int32_t>(label) : -1;
+        });
+        found->source.rows = rows_of_file(run.snapshot);
+    }
+    for (const std::vector<std::int32_t>& labels : found->labels) {
+        found->arrays.push_back(by_file_row(rows, std::int32_t{-1},
+                                            [of_points = std::span(labels)](std::size_t i) { return of_points[i]; }));
+    }
+    return found;
+}
+
+void write_together(const Arguments& arguments, SnapshotRun& run, const FofLadder& ladder, const Execution& execution,
+                    const io::Provenance& made_by) {
+    const auto found = RankTeam::collective([&] { return arrays_of(arguments, run, ladder, execution); });
+    RankFunnel funnel(run.ranks(), found->arrays);
+    run.write(
+        [&] {
+            run.clock.time("write", [&] {
+                found->source.next = funnel.blocks();
+                io::stream_fof_ladder_hdf5(run.outputs.staged(arguments.output), found->source, made_by);
+            });
+        },
+        &funnel);
+}
+
+Json json_of(const Arguments& arguments, const SnapshotRun& run, const FofLadder& ladder,
+             const std::vector<LevelFacts>& levels) {
     const SpanningTree& tree = ladder.spanning_tree();
     const bool relative = arguments.are_relative;
     Json json;
-    json["n"] = run.positions().rows();
+    json["n"] = run.rows_in_all();
     json["volume"] = relative ? Json(tree.volume()) : Json(nullptr);
     json["volume_kind"] = name_of(relative ? tree.volume_kind() : VolumeKind::none);
     json["min_members"] = arguments.min_members;
     json["levels"] = Json::array();
-    for (std::size_t i = 0; i < ladder.levels().size(); ++i) {
-        const FofLevel& level = ladder.levels()[i];
+    for (std::size_t i = 0; i < levels.size(); ++i) {
+        const LevelFacts& level = levels[i];
         Json of_level;
         of_level["linking_length"] = level.linking_length;
         of_level["b"] = relative ? Json(arguments.lengths[i]) : Json(nullptr);
-        of_level["groups"] = level.sizes.size();
+        of_level["groups"] = level.listed;
         of_level["groups_with_singles"] = level.groups;
-        of_level["largest"] = largest_of(level.sizes, largest_shown);
+        of_level["largest"] = level.largest;
         json["levels"].push_back(of_level);
     }
     if (arguments.psi) {
@@ -124,7 +227,8 @@ Json json_of(const Arguments& arguments, const SnapshotRun& run, const FofLadder
     return json;
 }
 
-void print_levels(const Arguments& arguments, const SnapshotRun& run, const FofLadder& ladder) {
+void print_levels(const Arguments& arguments, const SnapshotRun& run, const FofLadder& ladder,
+                  const std::vector<LevelFacts>& levels) {
     const DType dtype = run.positions().dtype();
     if (arguments.are_relative) {
         const SpanningTree& tree = ladder.spanning_tree();
@@ -133,59 +237,69 @@ void print_levels(const Arguments& arguments, const SnapshotRun& run, const FofL
     if (arguments.psi) {
         print_line("space", "at the longest linking length " + compared_velocities(arguments, run, ladder).text());
     }
-    for (std::size_t i = 0; i < ladder.levels().size(); ++i) {
-        const FofLevel& level = ladder.levels()[i];
+    for (std::size_t i = 0; i < levels.size(); ++i) {
+        const LevelFacts& level = levels[i];
         const std::string b = arguments.are_relative ? fmt::format(" (b = {})", arguments.lengths[i]) : "";
         const std::string largest =
-            level.sizes.empty() ? ""
-                                : fmt::format("; largest {}", fmt::join(largest_of(level.sizes, largest_shown), ", "));
+            level.largest.empty() ? "" : fmt::format("; largest {}", fmt::join(level.largest, ", "));
         print_line(i == 0 ? "groups" : "",
                    fmt::format("{}{}: {} of {} or more members; {} with singles{}",
-                               format_length(level.linking_length, dtype), b, format_count(std::ssize(level.sizes)),
+                               format_length(level.linking_length, dtype), b, format_count(level.listed),
                                format_count(arguments.min_members), format_count(level.groups), largest));
     }
 }
 
 void execute(Arguments& arguments, const Invocation& invocation) {
     find_snapshot(arguments, invocation, R"(kith hierarchy "$file" -o "${file%.*}_levels.hdf5")");
-    require_ascending(arguments);
-    SnapshotRun run(arguments, {"read", "order", "tree", "neighbors", "connect", "edges", "levels", "write"});
-    run.outputs.plan("-o", arguments.output, {".hdf5", ".h5"});
-    run.try_out([&](const PointsView& none, const Execution& execution) {
-        SpanningTreeOptions options{.engine = arguments.engine, .execution = execution};
-        if (arguments.psi) {
-            options.phase_space =
-                PhaseSpaceAt{PhaseSpace{none, VelocityLength::absolute(1)}, LinkingLength::absolute(1)};
-        }
-        (void)spanning_tree(none, options);
+    SnapshotRun run(arguments, {"read", "order", "tree", "neighbors", "connect", "edges", "levels", "write"},
+                    invocation.ranks);
+    run.agreed([&] {
+        require_ascending(arguments);
+        run.refuse_over_ranks(arguments.engine != Engine::automatic && arguments.engine != Engine::tree,
+                              "an --engine other than tree");
+        run.outputs.plan("-o", arguments.output, {".hdf5", ".h5"});
+        run.try_out([&](const PointsView& none, const Execution& execution) {
+            SpanningTreeOptions options{.engine = arguments.engine, .execution = execution};
+            if (arguments.psi) {
+                options.phase_space =
+                    PhaseSpaceAt{PhaseSpace{none, VelocityLength::absolute(1)}, LinkingLength::absolute(1)};
+            }
+            (void)spanning_tree(none, options);
+        });
     });
     run.read({.types = arguments.types,
               .velocities = arguments.psi.has_value(),
               .ids = false,
               .columns = arguments.columns});
     run.resolve_box(arguments.box);
-    add_mass_warning(run.warnings, arguments.are_relative, run.snapshot);
+    add_mass_warning(run.warnings, arguments.are_relative, run.overview());
 
     const std::vector<LinkingLength> lengths = arguments.linking_lengths();
-    SpanningTreeOptions options{.box = run.box.box, .engine = arguments.engine, .execution = run.execution()};
-    if (const auto phase_space = phase_space_of(arguments.psi, run.snapshot, arguments.snapshot)) {
-        options.phase_space = PhaseSpaceAt{*phase_space, lengths.back()};
-    }
-    const Execution execution = cpu(options.execution.threads, options.execution.progress); // of all but the tree
+    SpanningTreeOptions options{.box = run.box.box,
+                                .engine = arguments.engine,
+                                .execution = execution_over(run.ranks(), run.execution(), arguments.rebalance)};
+    Execution execution = cpu(options.execution.threads, options.execution.progress); // of all but the tree
+    execution.team = options.execution.team;
     FofLadder ladder;
     run.in_context([&] {
-        SpanningTree tree = spanning_tree(run.positions().view(), options);
-        run.clock.add(tree.stages);
+        if (const auto phase_space = phase_space_of(arguments.psi, run.snapshot, arguments.snapshot)) {
+            options.phase_space = PhaseSpaceAt{*phase_space, lengths.back()};
+        }
+        SpanningTree tree = spanning_tree(run.points(), options);
+        run.add_traffic(tree.distribution);
         ladder = fof_ladder(std::move(tree), lengths, {.min_members = arguments.min_members, .execution = execution});
     });
     run.box.box = ladder.spanning_tree().box();
     run.clock.add(ladder.stages);
-    run.write([&] {
-        run.clock.time("write", [&] {
-            write_output(arguments, run, ladder, execution, provenance(arguments, run, ladder, invocation));
-        });
-    });
-    run.report(json_of(arguments, run, ladder), [&] { print_levels(arguments, run, ladder); });
+    run.add_traffic(ladder.distribution);
+    const io::Provenance made_by = provenance(arguments, run, ladder, invocation);
+    if (run.ranks() != nullptr) {
+        write_together(arguments, run, ladder, execution, made_by);
+    } else {
+        run.write([&] { run.clock.time("write", [&] { write_output(arguments, run, ladder, execution, made_by); }); });
+    }
+    const std::vector<LevelFacts> levels = facts_of(ladder, run.ranks());
+    run.report(json_of(arguments, run, ladder, levels), [&] { print_levels(arguments, run, ladder, levels); });
 }
 
 void add_linking_options(const Parser& command, Arguments& arguments) {
@@ -220,6 +334,7 @@ Command hierarchy_command(const Parser& program) {
                  arguments->writes_labels);
     add_engine_option(command, arguments->engine, tree_or_brute);
     add_psi_options(command, arguments->psi, "Groups");
+    add_rebalance_option(command, arguments->rebalance);
     add_execution_options(command, arguments->common);
     add_footer(
         command,
@@ -233,7 +348,7 @@ Command hierarchy_command(const Parser& program) {
         "length_unit is the unit of lengths, if the snapshot states it.",
         "  kith hierarchy snapshot.hdf5 -b 0.05,0.1,0.2 -o levels.hdf5\n"
         "  kith hierarchy points.npy --linking-length 0.1,0.2,0.4 --min-members 5 --with-labels -o levels.hdf5");
-    return {command, [arguments](const Invocation& invocation) { execute(*arguments, invocation); }};
+    return {command, [arguments](const Invocation& invocation) { execute(*arguments, invocation); }, true};
 }
 
 } // namespace kith::cli

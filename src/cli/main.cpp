@@ -120,7 +120,8 @@ int run(int argument_count, char** arguments, RankTeam* ranks) {
                 throw kith::cli::AgreedFailure{
                     {wrong_usage,
                      fmt::format("kith {} runs in one process, but {} were started together; start it without "
-                                 "mpirun (knn, radius, density, pairs, fof, halos and dbscan run over ranks)",
+                                 "mpirun (knn, radius, density, pairs, fof, hierarchy, mst, halos and dbscan run over "
+                                 "ranks)",
                                  command.parser.name(), ranks->size())}};
             }
             kith::cli::Invocation invocation = kith::cli::invocation_of(argument_count, arguments);

@@ -26,15 +26,42 @@ struct Lengths {
     double longest = 0;
 };
 
+/// Collective. The sum is taken in the order of all edges, so that its bits are those of one process.
 template <Coordinate T>
-Lengths lengths_of(std::span<const T> weights) {
-    return {std::accumulate(weights.begin(), weights.end(), 0.0),
-            weights.empty() ? 0 : static_cast<double>(weights.back())};
+Lengths lengths_of(std::span<const T> weights, RankTeam* ranks) {
+    Lengths lengths;
+    for (int rank = 0; rank < (ranks != nullptr ? ranks->size() : 1); ++rank) {
+        if (ranks == nullptr || ranks->rank() == rank) {
+            lengths.total = std::accumulate(weights.begin(), weights.end(), lengths.total);
+            lengths.longest = weights.empty() ? lengths.longest : static_cast<double>(weights.back());
+        }
+        if (ranks != nullptr) {
+            lengths = ranks->gather_values(lengths)[static_cast<std::size_t>(rank)];
+        }
+    }
+    return lengths;
+}
+
+/// The arrays of the file: of all edges, or over ranks of consecutive ones.
+std::vector<RankArray> arrays_of(const SpanningTree& tree, IndexType type) {
+    const bool is_wide = tree.dtype() == DType::float64;
+    const auto narrow = [](std::span<const SpanningEdge64> edges) {
+        return array_of(std::ssize(edges), [edges](std::int64_t i) {
+            return SpanningEdge{static_cast<std::int32_t>(edges[i].smaller),
+                                static_cast<std::int32_t>(edges[i].larger)};
+        });
+    };
+    return {!tree.distribution         ? array_of(std::as_bytes(tree.edges()))
+            : type == IndexType::int64 ? array_of(std::as_bytes(tree.edges64()))
+                                       : narrow(tree.edges64()),
+            array_of(is_wide ? std::as_bytes(tree.weights<double>()) : std::as_bytes(tree.weights<float>())),
+            array_of(is_wide ? std::as_bytes(tree.heights<double>()) : std::as_bytes(tree.heights<float>()))};
 }
 
 struct Arguments : SearchArguments {
     std::optional<VelocityLength> psi;
     std::optional<LinkingLength> linking_length; ///< at which psi is given
+    bool rebalance = false;
 };
 
 /// The length at which a tree in phase space is found.
@@ -43,22 +70,33 @@ LinkingLength length_of(const Arguments& arguments) {
 }
 
 SearchOutcome search(const Arguments& arguments, const SearchTask& task) {
-    SpanningTreeOptions options{.box = task.box, .engine = arguments.engine, .execution = task.execution};
+    SpanningTreeOptions options{.box = task.box,
+                                .engine = arguments.engine,
+                                .execution = execution_over(task.ranks, task.execution, arguments.rebalance)};
     if (const auto phase_space = phase_space_of(arguments.psi, task.snapshot, arguments.snapshot)) {
         options.phase_space = PhaseSpaceAt{*phase_space, length_of(arguments)};
     }
-    const auto tree = std::make_shared<SpanningTree>(task.library([&] { return spanning_tree(task.points, options); }));
-    task.clock->add(tree->stages);
-    const Lengths lengths =
-        tree->dtype() == DType::float32 ? lengths_of(tree->weights<float>()) : lengths_of(tree->weights<double>());
+    const auto found = task.library([&] { return spanning_tree(task.points, options); });
+    task.clock->add(found.stages);
+    const auto tree = std::make_shared<const SpanningTree>(
+        task.ranks == nullptr ? found : task.library([&] { return edges_in_order(found, options.execution); }));
     SearchOutcome outcome;
-    outcome.facts["edges"] = tree->count();
+    if (task.ranks != nullptr) {
+        task.clock->add(tree->stages);
+        outcome.distribution = found.distribution;
+        outcome.distribution->traffic.bytes_received += tree->distribution->traffic.bytes_received;
+        outcome.distribution->traffic.messages_sent += tree->distribution->traffic.messages_sent;
+    }
+    const Lengths lengths = tree->dtype() == DType::float32 ? lengths_of(tree->weights<float>(), task.ranks)
+                                                            : lengths_of(tree->weights<double>(), task.ranks);
+    const std::int64_t edges = sum_over(task.ranks, tree->count());
+    outcome.facts["edges"] = edges;
     outcome.facts["total_length"] = lengths.total;
     outcome.facts["longest_edge"] = lengths.longest;
     outcome.facts["engine"] = name_of(tree->engine());
     outcome.facts["device"] = name_of(arguments.common.device);
-    outcome.warning = tree->unresolved.warning();
-    outcome.report = fmt::format("{} edges, total length {:.6g}, the longest {:.6g}", format_count(tree->count()),
+    outcome.warning = found.unresolved.warning();
+    outcome.report = fmt::format("{} edges, total length {:.6g}, the longest {:.6g}", format_count(edges),
                                  lengths.total, lengths.longest);
     if (arguments.psi) {
         const SpanningTreeFacts& facts = tree->facts();
@@ -68,26 +106,32 @@ SearchOutcome search(const Arguments& arguments, const SearchTask& task) {
         velocities.add_to(outcome.parameters);
         outcome.facts["linking_length"] = facts.linking_length;
         std::vector<std::string> warnings;
-        add_mass_warning(warnings, length_of(arguments).is_relative(), task.snapshot);
+        add_mass_warning(warnings, length_of(arguments).is_relative(), task.overview);
         outcome.warning += warnings.empty() ? "" : warnings.front();
         outcome.parameters["linking_length"] = format_length(facts.linking_length, tree->dtype());
         outcome.report += fmt::format(", in phase space at the linking length {}; {}",
                                       outcome.parameters["linking_length"], velocities.text());
     }
-    outcome.write = [tree](const std::filesystem::path& path, const io::Provenance& made_by) {
-        (path.extension() == ".npz" ? io::write_spanning_tree_npz : io::write_spanning_tree_hdf5)(path, *tree, made_by);
+    const IndexType type = index_type_of(task);
+    outcome.funnel = std::make_shared<RankFunnel>(task.ranks, arrays_of(*tree, type));
+    const io::SpanningTreeSource source{edges, type, tree->dtype(), blocks_from(outcome.funnel, tree)};
+    outcome.write = [source](const std::filesystem::path& path, const io::Provenance& made_by) {
+        (path.extension() == ".npz" ? io::stream_spanning_tree_npz : io::stream_spanning_tree_hdf5)(path, source,
+                                                                                                    made_by);
     };
     return outcome;
 }
 
 void run(Arguments& arguments, const Invocation& invocation) {
     find_snapshot(arguments, invocation, R"(kith mst "$file" -o "${file%.*}_tree.npz")");
-    if (arguments.linking_length && !arguments.psi) {
-        throw UsageError(
-            fmt::format("{} is given without --psi or --psi-sigma; the tree of positions serves all linking "
-                        "lengths, so leave it out",
-                        arguments.linking_length->is_relative() ? "-b" : "--linking-length"));
-    }
+    agreed_over(invocation.ranks, [&] {
+        if (arguments.linking_length && !arguments.psi) {
+            throw UsageError(
+                fmt::format("{} is given without --psi or --psi-sigma; the tree of positions serves all linking "
+                            "lengths, so leave it out",
+                            arguments.linking_length->is_relative() ? "-b" : "--linking-length"));
+        }
+    });
     run_search(arguments, invocation,
                {.stages = {"read", "upload", "order", "tree", "neighbors", "connect", "download", "edges", "write"},
                 .parameters = {},
@@ -118,6 +162,7 @@ Command mst_command(const Parser& program) {
     add_point_options(command, arguments, tree_or_brute);
     add_psi_options(command, arguments->psi, "The tree");
     add_linking_length_options(command, arguments->linking_length);
+    add_rebalance_option(command, arguments->rebalance);
     add_execution_options(command, arguments->common);
     add_footer(
         command,
@@ -131,7 +176,7 @@ Command mst_command(const Parser& program) {
         "  kith mst snapshot.hdf5 --types 1 -o tree.hdf5\n"
         "  kith mst snapshot.hdf5 -b 0.2 --psi-sigma 0.5 -o streams.hdf5\n"
         "  kith mst stars.npy --box none --json");
-    return {command, [arguments](const Invocation& invocation) { run(*arguments, invocation); }};
+    return {command, [arguments](const Invocation& invocation) { run(*arguments, invocation); }, true};
 }
 
 } // namespace kith::cli

@@ -203,12 +203,15 @@ void run_search(const SearchArguments& arguments, const Invocation& invocation, 
     }
     run.resolve_box(arguments.box);
 
-    SearchTask task{
-        run.points(), {},
-        run.box.box,  run.execution(),
-        &run.clock,   run.ranks(),
-        run.snapshot, [&](const Error& error) {
-                        return with_context(error, arguments, run, queries, search); }};
+    SearchTask task{run.points(),
+                    {},
+                    run.box.box,
+                    run.execution(),
+                    &run.clock,
+                    run.ranks(),
+                    run.snapshot,
+                    run.overview(),
+                    [&](const Error& error) { return with_context(error, arguments, run, queries, search); }};
     if (queries) {
         task.queries = queries->snapshot.positions.view();
     }

@@ -46,6 +46,7 @@ struct SearchTask {
     StageClock* clock;
     RankTeam* ranks;              ///< null: this process alone, else points and queries are this rank's share
     const io::Snapshot& snapshot; ///< that of the points
+    const io::Snapshot& overview; ///< over ranks with the header, types and range of masses of all
     std::function<Error(const Error&)> with_context;
 
     /// Runs body(), one call of the library, which fails on all ranks or on none. Its errors name the files.

@@ -55,6 +55,10 @@ void write_fof_ladder_hdf5(const std::filesystem::path& path, const FofLadder&, 
     refuse(path);
 }
 
+void stream_fof_ladder_hdf5(const std::filesystem::path& path, const FofLevelsSource&, const Provenance&) {
+    refuse(path);
+}
+
 FofLevelsFile read_fof_levels(const std::filesystem::path& path) {
     refuse(path);
 }

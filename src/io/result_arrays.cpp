@@ -75,17 +75,22 @@ StreamedArrays arrays_of(const NeighborSums& sums) {
     return arrays;
 }
 
-StreamedArrays arrays_of(const SpanningTree& tree) {
-    const bool is_wide = tree.dtype() == DType::float64;
-    const auto bytes = bytes_of(tree.dtype());
+StreamedArrays arrays_of(const SpanningTreeSource& tree) {
+    const auto bytes = bytes_of(tree.dtype);
     return {
-        {{"edges", 'i', 4, tree.count(), 2,
+        {{"edges", 'i', tree.index_type == IndexType::int64 ? 8 : 4, tree.edges, 2,
           "rows of the points that an edge joins, the smaller one first; shortest edge first"},
-         {"weights", 'f', bytes, tree.count(), 0, "length of each edge, in the units of the points"},
-         {"heights", 'f', bytes, tree.count(), 0, "the smallest linking length that makes friends of the two points"}},
-        blocks_of({std::as_bytes(tree.edges()),
-                   is_wide ? std::as_bytes(tree.weights<double>()) : std::as_bytes(tree.weights<float>()),
-                   is_wide ? std::as_bytes(tree.heights<double>()) : std::as_bytes(tree.heights<float>())})};
+         {"weights", 'f', bytes, tree.edges, 0, "length of each edge, in the units of the points"},
+         {"heights", 'f', bytes, tree.edges, 0, "the smallest linking length that makes friends of the two points"}},
+        tree.next};
+}
+
+SpanningTreeSource source_of(const SpanningTree& tree) {
+    const bool is_wide = tree.dtype() == DType::float64;
+    return {tree.count(), IndexType::int32, tree.dtype(),
+            blocks_of({std::as_bytes(tree.edges()),
+                       is_wide ? std::as_bytes(tree.weights<double>()) : std::as_bytes(tree.weights<float>()),
+                       is_wide ? std::as_bytes(tree.heights<double>()) : std::as_bytes(tree.heights<float>())})};
 }
 
 StreamedArrays arrays_of(const PairCounts& pairs) {
@@ -177,13 +182,21 @@ void write_densities_hdf5(const std::filesystem::path& path, const NeighborSums&
     write_arrays_hdf5(path, arrays_of(sums), provenance);
 }
 
+void stream_spanning_tree_npz(const std::filesystem::path& path, const SpanningTreeSource& tree,
+                              const Provenance& provenance) {
+    write_arrays_npz(path, arrays_of(tree), provenance);
+}
+void stream_spanning_tree_hdf5(const std::filesystem::path& path, const SpanningTreeSource& tree,
+                               const Provenance& provenance) {
+    write_arrays_hdf5(path, arrays_of(tree), provenance);
+}
 void write_spanning_tree_npz(const std::filesystem::path& path, const SpanningTree& tree,
                              const Provenance& provenance) {
-    write_arrays_npz(path, arrays_of(tree), provenance);
+    stream_spanning_tree_npz(path, source_of(tree), provenance);
 }
 void write_spanning_tree_hdf5(const std::filesystem::path& path, const SpanningTree& tree,
                               const Provenance& provenance) {
-    write_arrays_hdf5(path, arrays_of(tree), provenance);
+    stream_spanning_tree_hdf5(path, source_of(tree), provenance);
 }
 
 void stream_clusters_hdf5(const std::filesystem::path& path, const NumberSource& labels, const Provenance& provenance) {

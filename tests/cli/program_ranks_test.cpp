@@ -119,6 +119,35 @@ TEST_F(Ranks, ClustersAreThoseOfOneProcess) {
     expect_same_files("dbscan few.npy --eps 0.5 --min-samples 1 -o clusters.hdf5", {"clusters.hdf5"});
 }
 
+TEST_F(Ranks, TreesAndLevelsAreThoseOfOneProcess) {
+    write_npy("points.npy", as_floats(clumps(2000, 3)), 3);
+    write_npy("wide.npy", clumps(301, 2), 2);
+    write_npy("few.npy", as_floats(clumps(2, 3)), 3); // ranks without points
+    expect_same_files("mst points.npy --box 1 -o tree.npz", {"tree.npz"}, {1, 2, 3, 5});
+    expect_same_files("mst wide.npy -o tree.hdf5", {"tree.hdf5"});
+    expect_same_files("mst few.npy -o tree.npz", {"tree.npz"});
+    expect_same_files("hierarchy points.npy --box 1 -b 0.1,0.2,0.5 --min-members 3 --with-labels -o levels.hdf5",
+                      {"levels.hdf5"}, {1, 2, 3, 5});
+    expect_same_files("hierarchy wide.npy --linking-length 0.01,0.02 --min-members 1 -o levels.hdf5", {"levels.hdf5"});
+    expect_same_files("hierarchy few.npy --linking-length 0.1,9 --min-members 2 --with-labels -o levels.hdf5",
+                      {"levels.hdf5"});
+    expect_same_files("hierarchy points.npy --min-members 2001 -o levels.hdf5", {"levels.hdf5"}); // no groups
+    expect_same_files(
+        "fof points.npy --box 1 --engine spanning-tree --min-members 5 -o groups.hdf5 --labels labels.npy",
+        {"groups.hdf5", "labels.npy"});
+    for (const char* arguments : {"mst points.npy --box 1 -o tree.npz --json",
+                                  "hierarchy points.npy -b 0.1,0.3 --min-members 3 -o levels.hdf5 --json"}) {
+        const auto alone = Json::parse(kith(arguments).out);
+        const auto json = Json::parse(over(3, arguments).out);
+        for (const auto& [name, value] : alone.items()) {
+            if (name.find("seconds") == std::string::npos && name.find("bytes") == std::string::npos) {
+                EXPECT_EQ(json[name], value) << name;
+            }
+        }
+        EXPECT_GT(json["ranks"]["bytes_received"], 0);
+    }
+}
+
 TEST_F(Ranks, SortedSnapshotsAreThoseOfOneProcess) {
     write_npy("points.npy", as_floats(clumps(2000, 3)), 3);
     ASSERT_EQ(kith("fof points.npy --box 1 -b 0.2 --min-members 2 -o groups.hdf5 --gtp stars").exit_code, 0); // Tipsy
@@ -328,7 +357,11 @@ TEST_F(Ranks, AFailureIsToldOnceAndLeavesNoFile) {
           std::tuple("knn points.npy -k 3 --engine brute -o near.npz", 2, "does not work over ranks"),
           std::tuple("fof points.npy --psi 3 -o groups.hdf5", 2, "'points.npy' has no velocities"),
           std::tuple("radius points.npy -r 1 --count --sort index -o near.npz", 2, "leave --sort out"),
-          std::tuple("mst points.npy -o tree.npz", 2, "kith mst runs in one process, but 3 were started together"),
+          std::tuple("mst points.npy --engine brute -o tree.npz", 2, "does not work over ranks"),
+          std::tuple("hierarchy points.npy -b 0.2,0.1 -o levels.hdf5", 2, "ascending order"),
+          std::tuple("hierarchy points.npy --psi 3 -o levels.hdf5", 2, "'points.npy' has no velocities"),
+          std::tuple("mst points.npy --psi 3 -o tree.npz", 2, "'points.npy' has no velocities"),
+          std::tuple("mst points.npy -b 0.2 -o tree.npz", 2, "without --psi"),
           std::tuple("fof points.npy --engine kdtree -o groups.hdf5", 2, "does not work over ranks"),
           std::tuple("dbscan points.npy --eps 0.1 --engine brute -o labels.npy", 2, "does not work over ranks"),
           std::tuple("info points.npy", 2, "kith info runs in one process, but 3 were started together"),
@@ -366,8 +399,9 @@ TEST_F(Ranks, ErrorsAreThoseOfOneProcess) {
           "knn bad.npy --queries points.npy -k 3 -o near.npz", "knn worse.npy --queries bad.npy -k 3 -o near.npz",
           "knn near_zero.npy --queries far.npy -k 1 -o near.npz", "knn points.npy -k 3 --box 0.001 -o near.npz",
           "fof points.npy --box 0.001 -o groups.hdf5", "knn points.npy -k 3 --box 1,1 -o near.npz",
-          "radius bad.npy -r 0.1 -o near.npz", "dbscan worse.npy --eps 0.1 -o labels.npy",
-          "fof points.npy --linking-length 1e-300 -o groups.hdf5"}) {
+          "mst worse.npy -o tree.npz", "hierarchy bad.npy -o levels.hdf5",
+          "hierarchy points.npy --linking-length 1e-300 -o levels.hdf5", "radius bad.npy -r 0.1 -o near.npz",
+          "dbscan worse.npy --eps 0.1 -o labels.npy", "fof points.npy --linking-length 1e-300 -o groups.hdf5"}) {
         const Outcome alone = kith(arguments);
         EXPECT_NE(alone.exit_code, 0) << arguments;
         const Outcome outcome = over(3, arguments);

@@ -15,6 +15,7 @@ TEST(Hdf5Missing, EverythingIsRefusedWithTheRemedy) {
     refused([&] { io::write_neighbors_hdf5(folder / "b", KnnResult(1, 1, IndexType::int32, DType::float32), {}); });
     refused([&] { io::write_radius_neighbors_hdf5(folder / "b", {}, {}); });
     refused([&] { io::write_fof_ladder_hdf5(folder / "b", {}, {}, {}); });
+    refused([&] { io::stream_fof_ladder_hdf5(folder / "b", {}, {}); });
     refused([&] { io::write_spanning_tree_hdf5(folder / "b", {}, {}); });
     refused([&] { io::write_radius_counts_hdf5(folder / "b", {}, {}); });
     refused([&] { io::write_catalog_hdf5(folder / "c", {}, {}, {}); });
