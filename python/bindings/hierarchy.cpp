@@ -112,9 +112,9 @@ FofLadder restored_ladder(const nb::dict& state, const std::vector<double>& leng
     return fof_ladder(tree_of(state), lengths_of(lengths, false), {.min_members = min_members});
 }
 
-/// SciPy's matrix, in memory of its own.
+/// SciPy's matrix, over ranks the rows of this one, in memory of its own.
 nb::object linkage(const Hierarchy& hierarchy) {
-    const std::size_t rows = hierarchy.merges().size();
+    const std::size_t rows = hierarchy.distribution ? hierarchy.merges64().size() : hierarchy.merges().size();
     auto numbers = std::make_unique<double[]>(4 * rows);
     hierarchy.write_linkage({numbers.get(), 4 * rows});
     double* const values = numbers.release();
@@ -132,6 +132,25 @@ FofSummary cut(const OutputArray& labels, const Hierarchy& hierarchy, const Leng
     return found;
 }
 
+/// The ranks of a call that has neither points nor a device.
+CallOptions options_over(nb::handle threads, nb::object progress, nb::object ranks) {
+    CallOptions options = call_options(nb::none(), threads, std::move(progress));
+    options.ranks.emplace(std::move(ranks));
+    return options;
+}
+
+FofResult cut_over_ranks(const Hierarchy& hierarchy, const LengthArgument& length, nb::handle threads,
+                         nb::object progress, nb::object ranks) {
+    const CallOptions options = options_over(threads, std::move(progress), std::move(ranks));
+    FofResult found;
+    run(options, 0,
+        [&](const Execution& execution) { found = fof(hierarchy.spanning_tree(), length_of(length), execution); });
+    options.ranks->report(found.stages, *found.distribution);
+    options.ranks->report("groups", found.groups);
+    options.ranks->report("linking_length", found.linking_length);
+    return found;
+}
+
 FofLadder ladder_of(const Call& call, const std::vector<double>& lengths, bool are_relative, std::int64_t min_members) {
     call.require_host(this_call);
     const PointsOrTree points = call.points();
@@ -142,13 +161,17 @@ FofLadder ladder_of(const Call& call, const std::vector<double>& lengths, bool a
 }
 
 FofLadder ladder_of_hierarchy(const Hierarchy& hierarchy, const std::vector<double>& lengths, bool are_relative,
-                              std::int64_t min_members, nb::handle threads, nb::object progress) {
+                              std::int64_t min_members, nb::handle threads, nb::object progress, nb::object ranks) {
     const SpanningTree& tree = hierarchy.spanning_tree();
+    const CallOptions options = ranks.is_none() ? call_options(nb::none(), threads, std::move(progress))
+                                                : options_over(threads, std::move(progress), std::move(ranks));
     FofLadder found;
-    run(call_options(nb::none(), threads, std::move(progress)), tree.points(),
-        [&, at = lengths_of(lengths, are_relative)](const Execution& execution) {
-            found = fof_ladder(tree, at, {.min_members = min_members, .execution = execution});
-        });
+    run(options, tree.points(), [&, at = lengths_of(lengths, are_relative)](const Execution& execution) {
+        found = fof_ladder(tree, at, {.min_members = min_members, .execution = execution});
+    });
+    if (options.ranks) {
+        options.ranks->report(found.stages, *found.distribution);
+    }
     return found;
 }
 
@@ -156,18 +179,52 @@ FofLadder ladder_of_hierarchy(const Hierarchy& hierarchy, const std::vector<doub
 template <class Number>
 std::vector<Number> of_levels(const FofLadder& ladder, Number FofLevelLength::*member) {
     std::vector<Number> numbers;
-    for (const FofLevel& level : ladder.levels()) {
-        numbers.push_back(level.*member);
+    const auto add = [&](const auto& levels) {
+        for (const FofLevelLength& level : levels) {
+            numbers.push_back(level.*member);
+        }
+    };
+    ladder.distribution ? add(ladder.levels64()) : add(ladder.levels());
+    return numbers;
+}
+
+/// How many groups of each level are listed, by all ranks; and the label of the first one of this rank.
+std::vector<std::int64_t> listed(const FofLadder& ladder) {
+    std::vector<std::int64_t> numbers;
+    if (ladder.distribution) {
+        for (const FofLevel64& level : ladder.levels64()) {
+            numbers.push_back(level.listed);
+        }
+    } else {
+        for (const FofLevel& level : ladder.levels()) {
+            numbers.push_back(std::ssize(level.sizes));
+        }
+    }
+    return numbers;
+}
+std::vector<std::int64_t> first_groups(const FofLadder& ladder) {
+    std::vector<std::int64_t> numbers;
+    if (ladder.distribution) {
+        for (const FofLevel64& level : ladder.levels64()) {
+            numbers.push_back(level.first_group);
+        }
+    } else {
+        numbers.resize(ladder.levels().size());
     }
     return numbers;
 }
 
 /// One array of each level, which views the ladder's memory.
-nb::list arrays_of(nb::handle ladder, std::vector<std::int32_t> FofLevel::*member) {
+nb::list arrays_of(nb::handle owner, std::vector<std::int32_t> FofLevel::*narrow,
+                   std::vector<std::int64_t> FofLevel64::*wide) {
     nb::list arrays;
-    for (const FofLevel& level : nb::cast<const FofLadder&>(ladder).levels()) {
-        arrays.append(numpy_view(level.*member, 0, ladder));
-    }
+    const auto& ladder = nb::cast<const FofLadder&>(owner);
+    const auto add = [&](const auto& levels, auto member) {
+        for (const auto& level : levels) {
+            arrays.append(numpy_view(level.*member, 0, owner));
+        }
+    };
+    ladder.distribution ? add(ladder.levels64(), wide) : add(ladder.levels(), narrow);
     return arrays;
 }
 
@@ -176,6 +233,15 @@ void label_level(const OutputArray& labels, const FofLadder& ladder, std::int64_
     const std::span<std::int32_t> where = labels_of(labels, {});
     run(call_options(nb::none(), threads, std::move(progress)), std::ssize(where),
         [&](const Execution& execution) { ladder.write_labels(where, level, execution); });
+}
+
+nb::object label_level_over_ranks(const FofLadder& ladder, std::int64_t level, nb::handle threads, nb::object progress,
+                                  nb::object ranks) {
+    const CallOptions options = options_over(threads, std::move(progress), std::move(ranks));
+    auto* const labels = new std::vector<std::int64_t>();
+    const nb::capsule owner = owner_of(labels);
+    run(options, 0, [&](const Execution& execution) { *labels = ladder.labels64(level, execution); });
+    return array_of(std::span<const std::int64_t>(*labels), owner);
 }
 
 } // namespace
@@ -187,6 +253,8 @@ void bind_hierarchy(nb::module_& module) {
         .def_prop_ro("engine", [](const Hierarchy& self) { return name_of(self.spanning_tree().engine()); })
         .def_prop_ro("mean_separation", [](const Hierarchy& self) { return self.spanning_tree().mean_separation(); })
         .def("linkage", linkage)
+        .def_prop_ro("first_merge",
+                     [](const Hierarchy& self) { return self.distribution ? self.distribution->first : 0; })
         .def("__getstate__",
              [](nb::handle self) { return state_of(nb::cast<const Hierarchy&>(self).spanning_tree(), self); })
         .def("__setstate__", restore_hierarchy);
@@ -197,20 +265,30 @@ void bind_hierarchy(nb::module_& module) {
         .def_prop_ro("linking_lengths",
                      [](const FofLadder& self) { return of_levels(self, &FofLevel::linking_length); })
         .def_prop_ro("groups", [](const FofLadder& self) { return of_levels(self, &FofLevel::groups); })
-        .def_prop_ro("sizes", [](nb::handle self) { return arrays_of(self, &FofLevel::sizes); })
-        .def_prop_ro("first_members", [](nb::handle self) { return arrays_of(self, &FofLevel::first_members); })
-        .def_prop_ro("parents", [](nb::handle self) { return arrays_of(self, &FofLevel::parents); })
+        .def_prop_ro("listed", listed)
+        .def_prop_ro("first_groups", first_groups)
+        .def_prop_ro("sizes", [](nb::handle self) { return arrays_of(self, &FofLevel::sizes, &FofLevel64::sizes); })
+        .def_prop_ro(
+            "first_members",
+            [](nb::handle self) { return arrays_of(self, &FofLevel::first_members, &FofLevel64::first_members); })
+        .def_prop_ro("parents",
+                     [](nb::handle self) { return arrays_of(self, &FofLevel::parents, &FofLevel64::parents); })
         .def("tree_state",
              [](nb::handle self) { return state_of(nb::cast<const FofLadder&>(self).spanning_tree(), self); });
 
     module.def("hierarchy", hierarchy_of, nb::arg("call"), nb::arg("length"), nb::arg("phase_space").none());
     module.def("cut", cut, nb::arg("labels").noconvert(), nb::arg("hierarchy"), nb::arg("length"),
                nb::arg("threads").none(), nb::arg("progress").none());
+    module.def("cut_over_ranks", cut_over_ranks, nb::arg("hierarchy"), nb::arg("length"), nb::arg("threads").none(),
+               nb::arg("progress").none(), nb::arg("ranks"));
     module.def("ladder", ladder_of, nb::arg("call"), nb::arg("lengths"), nb::arg("are_relative"),
                nb::arg("min_members"));
     module.def("ladder_of_hierarchy", ladder_of_hierarchy, nb::arg("hierarchy"), nb::arg("lengths"),
-               nb::arg("are_relative"), nb::arg("min_members"), nb::arg("threads").none(), nb::arg("progress").none());
+               nb::arg("are_relative"), nb::arg("min_members"), nb::arg("threads").none(), nb::arg("progress").none(),
+               nb::arg("ranks").none());
     module.def("restored_ladder", restored_ladder, nb::arg("state"), nb::arg("lengths"), nb::arg("min_members"));
+    module.def("label_level_over_ranks", label_level_over_ranks, nb::arg("ladder"), nb::arg("level"),
+               nb::arg("threads").none(), nb::arg("progress").none(), nb::arg("ranks"));
     module.def("label_level", label_level, nb::arg("labels").noconvert(), nb::arg("ladder"), nb::arg("level"),
                nb::arg("threads").none(), nb::arg("progress").none());
 }

@@ -28,8 +28,8 @@ def hierarchy(points: AnyArray, *, box: BoxLike = None, linking_length: float | 
     Parameters
     ----------
     points, box, threads, progress, comm
-        As for `kith.knn`, but in the host's memory: the hierarchy is found on the CPU only, and within one process, not
-        over those of a `comm`.
+        As for `kith.knn`, but in the host's memory: the hierarchy is found on the CPU only. Over the processes of a `comm`
+        the first one makes all merges, for which it needs 8 bytes for each point of all processes.
     linking_length, b, psi, psi_sigma, velocities, masses
         For groups in phase space, as for `kith.fof`: velocities times linking_length / psi count as lengths. Cut at the
         linking length, the hierarchy gives the groups of `kith.fof` with the same arguments; cut at another length, psi
@@ -39,7 +39,7 @@ def hierarchy(points: AnyArray, *, box: BoxLike = None, linking_length: float | 
     -------
     Hierarchy
         Its `linkage` is the matrix that `scipy.cluster.hierarchy` takes, and its `cut` gives the groups at any linking
-        length.
+        length. Over processes each has consecutive rows of that matrix, and cuts label its own points.
 
     Raises
     ------
@@ -64,13 +64,15 @@ def hierarchy(points: AnyArray, *, box: BoxLike = None, linking_length: float | 
     """
     source, length, phase_space = phase_space_at(points, box, linking_length, b, psi, psi_sigma, velocities, masses)
     core = _core.hierarchy(source.call(None, threads, progress, comm=comm), length, phase_space)
+    if comm is not None:
+        _arrays.require_type(source.like, numpy.int64)
     return Hierarchy(core, _arrays.prototype_of(source.like), source.unit, source.length_name)
 
 
 class Hierarchy:
     """All friends-of-friends groups of points, at every linking length, as `kith.hierarchy` finds them.
 
-    `len(hierarchy)` is the number of points. Hierarchies can be copied and pickled.
+    `len(hierarchy)` is the number of points. Hierarchies can be copied and pickled, but not those over processes.
 
     Attributes
     ----------
@@ -91,6 +93,7 @@ class Hierarchy:
         self._linkage = None
         self.box = core.box
         self.engine = core.engine
+        self.first_merge = core.first_merge
         self.mean_separation = _units.with_unit(core.mean_separation, unit)
 
     def __len__(self) -> int:
@@ -105,25 +108,32 @@ class Hierarchy:
             self._linkage = self._core.linkage()
         return self._linkage
 
+    @over_ranks
     def cut(self, linking_length: float | None = None, *, b: float | None = None, min_members: int = 1,
-            threads: int | None = None, progress: ProgressLike = False) -> Any:
+            threads: int | None = None, progress: ProgressLike = False, comm: Any = None) -> Any:
         """Labels of the groups at a linking length: those of `kith.fof`, without a search.
 
         The parameters are those of `kith.fof`; the result is an array of int32, shape (n,), of the library of the
-        points. Raises as `kith.fof`.
+        points. A hierarchy that was found over processes is cut by all of them, with the same `comm` and the ids of the
+        points, if they had any: int64 labels of this process's points. Raises as `kith.fof`.
         """
         linking_length, = _units.in_unit(self._unit, linking_length=linking_length)
         length = _arrays.length(linking_length, b)
+        if comm is not None:
+            comm.require_same("min_members", at_least_one(min_members))
+            summary = _core.cut_over_ranks(self._core, length, threads, progress_function(progress), comm)
+            return drop_small_groups(_arrays.in_library_of(self._like, summary.labels), summary, min_members)
         labels, finish = _arrays.empty_like(self._like, (len(self),), numpy.int32)
         summary = _core.cut(labels, self._core, length, threads, progress_function(progress))
         return drop_small_groups(finish(labels), summary, min_members)
 
+    @over_ranks
     def ladder(self, linking_lengths: Any = None, *, b: Any = None, min_members: int = 1, threads: int | None = None,
-               progress: ProgressLike = False) -> FofLadder:
-        """Groups at several linking lengths. As `kith.fof_ladder`."""
+               progress: ProgressLike = False, comm: Any = None) -> FofLadder:
+        """Groups at several linking lengths. As `kith.fof_ladder`; over processes with the `comm` of the hierarchy."""
         linking_lengths, = _units.in_unit(self._unit, linking_lengths=linking_lengths)
         rungs = _Rungs(linking_lengths, b, min_members)
-        core = _core.ladder_of_hierarchy(self._core, *rungs.of_core, threads, progress_function(progress))
+        core = _core.ladder_of_hierarchy(self._core, *rungs.of_core, threads, progress_function(progress), comm)
         return FofLadder(core, rungs.min_members, self._like, self._unit, self._length_name)
 
 
@@ -135,8 +145,8 @@ def fof_ladder(points: AnyArray, linking_lengths: Any = None, *, b: Any = None, 
 
     Parameters
     ----------
-    points, box, threads, progress
-        As for `kith.hierarchy`.
+    points, box, threads, progress, comm
+        As for `kith.knn`, but in the host's memory.
     linking_lengths : sequence of floats
         Ascending, in the units of the points. Give these or `b`.
     b : sequence of floats
@@ -174,6 +184,8 @@ def fof_ladder(points: AnyArray, linking_lengths: Any = None, *, b: Any = None, 
     source, linking_lengths = normalize_arguments(points, box, linking_lengths=linking_lengths)
     rungs = _Rungs(linking_lengths, b, min_members)
     core = _core.ladder(source.call(None, threads, progress, comm=comm), *rungs.of_core)
+    if comm is not None:
+        _arrays.require_type(source.like, numpy.int64)
     return FofLadder(core, rungs.min_members, _arrays.prototype_of(source.like), source.unit, source.length_name)
 
 
@@ -196,7 +208,8 @@ class FofLadder:
 
     Groups of a level are numbered as by `kith.fof`: by decreasing size, ties by their first member. Those of
     `min_members` and more are listed. `len(ladder)` is the number of levels. The arrays of int32 are views that cannot be
-    written to. Ladders can be copied and pickled.
+    written to. Ladders can be copied and pickled, but not those over processes, of which each has consecutive groups of
+    every level, in arrays of int64; those of all processes, one after the other, are the level's.
 
     Attributes
     ----------
@@ -204,10 +217,15 @@ class FofLadder:
         As they were used, in the units of the points.
     groups : array of int64, shape (levels,)
         The number of all groups at each level, single points and others that are not listed included.
+    listed : array of int64, shape (levels,)
+        The number of listed groups of each level, of all processes.
+    first_groups : array of int64, shape (levels,)
+        The label of the first group of each level here: 0, unless found over processes.
     sizes : list of arrays of int32
         For each level, the number of points of every group listed.
     first_members : list of arrays of int32
-        For each level, the smallest member of every group listed: a row of the points.
+        For each level, the smallest member of every group listed: a row of the points, over processes a global index or an
+        id.
     parents : list of arrays of int32
         For each level but the last, the group at the next level that contains each of its groups.
     min_members : int
@@ -223,6 +241,8 @@ class FofLadder:
         self.min_members = min_members
         self.linking_lengths = _units.with_unit(numpy.array(core.linking_lengths, dtype=numpy.float64), unit)
         self.groups = numpy.array(core.groups, dtype=numpy.int64)
+        self.listed = numpy.array(core.listed, dtype=numpy.int64)
+        self.first_groups = numpy.array(core.first_groups, dtype=numpy.int64)
         self.box = core.box
         self.engine = core.engine
         self._view_core()
@@ -247,26 +267,31 @@ class FofLadder:
         return len(self.sizes)
 
     def __repr__(self) -> str:
-        counts = ", ".join(str(len(sizes)) for sizes in self.sizes)
+        counts = ", ".join(str(count) for count in self.listed)
         return f"<kith.FofLadder of {self._core.points} points: {counts} groups of {self.min_members} and more>"
 
     @property
     def _is_in_phase_space(self):
         return self._core.tree_state()["velocity_length"] != numpy.inf
 
-    def labels(self, level: int, *, threads: int | None = None, progress: ProgressLike = False) -> Any:
+    @over_ranks
+    def labels(self, level: int, *, threads: int | None = None, progress: ProgressLike = False, comm: Any = None) -> Any:
         """The group of every point at a level: an array of int32, shape (n,), of the library of the points; -1 in groups
         that are not listed.
 
-        Made anew by every call, from the spanning tree. Levels count from 0; -1 is the last. Raises IndexError if there is
-        no such level.
+        Made anew by every call, from the spanning tree. Levels count from 0; -1 is the last. Over processes with the
+        `comm` of the ladder: int64 labels of this process's points. Raises IndexError if there is no such level.
         """
         level = _arrays.as_whole(level, "level")
         if not -len(self) <= level < len(self):
             raise IndexError(f"there is no level {level}; there are {len(self)}, numbered from 0")
         level %= len(self)
+        if comm is not None:
+            labels = _core.label_level_over_ranks(self._core, level, threads, progress_function(progress), comm)
+            labels[labels >= self.listed[level]] = -1
+            return _arrays.in_library_of(self._like, labels)
         labels, finish = _arrays.empty_like(self._like, (self._core.points,), numpy.int32)
         _core.label_level(labels, self._core, level, threads, progress_function(progress))
         if self.min_members > 1:
-            labels[labels >= len(self.sizes[level])] = -1
+            labels[labels >= self.listed[level]] = -1
         return finish(labels)

@@ -269,6 +269,37 @@ for name in ("members", "center_row"):
     assert numpy.array_equal(numpy.concatenate(world.allgather(part[name] if name in part else part.members)),
                              sorted_ids[getattr(expected, name)]), name
 
+# Hierarchies and ladders, with and without ids: cuts and levels label this process's points.
+for options, of_whole, at in (({}, whole["points"], numpy.arange(first, first + len(mine))), ({"ids": ids}, by_id, place)):
+    ranks = kith.mpi.Ranks(world, **options)
+    found, expected = kith.hierarchy(mine, box=BOX, threads=1, comm=ranks), kith.hierarchy(of_whole, box=BOX)
+    assert len(found) == len(expected) and found.mean_separation == expected.mean_separation
+    assert numpy.array_equal(numpy.concatenate(world.allgather(found.linkage)), expected.linkage)
+    assert found.first_merge == sum(world.allgather(len(found.linkage))[:world.rank]) == ranks.report["first"]
+    labels = found.cut(b=0.5, min_members=3, comm=ranks)
+    assert labels.dtype == numpy.int64 and numpy.array_equal(labels, expected.cut(b=0.5, min_members=3)[at])
+    ladders = (found.ladder(b=[0.2, 0.5], min_members=3, comm=ranks),
+               kith.fof_ladder(mine, b=[0.2, 0.5], min_members=3, box=BOX, threads=1, comm=ranks))
+    levels = expected.ladder(b=[0.2, 0.5], min_members=3)
+    for ladder in ladders:
+        assert numpy.array_equal(ladder.linking_lengths, levels.linking_lengths)
+        assert numpy.array_equal(ladder.groups, levels.groups) and numpy.array_equal(ladder.listed, levels.listed)
+        assert repr(ladder) == repr(levels)
+        for level in range(2):
+            assert ladder.first_groups[level] == sum(world.allgather(len(ladder.sizes[level]))[:world.rank])
+            assert numpy.array_equal(everyone(ladder.sizes[level]), levels.sizes[level])
+            members = everyone(ladder.first_members[level])
+            assert numpy.array_equal(members, sorted_ids[levels.first_members[level]] if options else levels.first_members[level])
+            assert numpy.array_equal(ladder.labels(level, comm=ranks), levels.labels(level)[at])
+        assert numpy.array_equal(everyone(ladder.parents[0]), levels.parents[0])
+    for call in (lambda: pickle.dumps(found), lambda: found.cut(0.1), lambda: ladder.labels(0)):
+        assert raised(call)[0] in (ValueError, TypeError), raised(call)
+ranks = kith.mpi.Ranks(world, rebalance=True)
+assert numpy.array_equal(kith.dbscan(mine, 0.05, 6, box=BOX, threads=1, comm=ranks),
+                         kith.dbscan(whole["points"], 0.05, 6, box=BOX)[rows])
+assert ranks.report["bytes_migrated"] % 12 == 0 and len(ranks.report["work"]) == (len(mine) if world.size > 1 else 0)
+assert world.size == 1 or sum(world.allgather(ranks.report["bytes_migrated"])) > 0
+
 # What else calls take: memory for results, other libraries' arrays, a snapshot's columns, progress.
 if world.size == 3:
     distances, indices = numpy.empty((len(mine), 4), numpy.float32), numpy.empty((len(mine), 4), numpy.int64)
@@ -286,8 +317,7 @@ if world.size == 3:
 
 # What is not found over processes is refused on all of them, within seconds; so are trees, and int32.
 tree = kith.Tree(numpy.random.default_rng(0).random((50, 3)))
-refused = {"brute mst": lambda: kith.mst(mine, engine="brute", comm=world), "hierarchy": lambda: kith.hierarchy(mine, comm=world),
-           "ladder": lambda: kith.fof_ladder(mine, [0.1], comm=world), "brute": lambda: kith.fof(mine, 0.1, engine="brute", comm=world),
+refused = {"brute mst": lambda: kith.mst(mine, engine="brute", comm=world), "brute": lambda: kith.fof(mine, 0.1, engine="brute", comm=world),
            "tree": lambda: kith.knn(tree, 3, comm=world), "few": lambda: kith.radius_count(tree, 0.1, [[0, 0, 0]], comm=world),
            "int32": lambda: kith.knn(mine, 3, index_dtype=numpy.int32, comm=world),
            "out": lambda: kith.knn(mine, 1, out=(numpy.empty((len(mine), 1), numpy.float32),
