@@ -17,6 +17,7 @@ void bind_groups(nb::module_& module);      ///< groups and their catalog
 void bind_group_order(nb::module_& module); ///< arrays in the order of groups
 void bind_halos(nb::module_& module);       ///< bound halos of groups
 void bind_dbscan(nb::module_& module);      ///< clusters
+void bind_hdbscan(nb::module_& module);     ///< clusters of different densities
 void bind_mst(nb::module_& module);         ///< the minimum spanning tree
 void bind_hierarchy(nb::module_& module);   ///< the hierarchy of groups
 void bind_kdtree(nb::module_& module);      ///< the order of a k-d tree

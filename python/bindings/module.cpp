@@ -69,6 +69,7 @@ NB_MODULE(_core, module) {
     bind_halos(module);
     bind_pairs(module);
     bind_dbscan(module);
+    bind_hdbscan(module);
     bind_hierarchy(module);
     bind_kdtree(module);
     bind_z_order(module);

@@ -1,5 +1,5 @@
 """Friends and neighbors: exact k nearest neighbors, neighbors within a radius, friends-of-friends groups and their
-hierarchy, DBSCAN clusters, minimum spanning trees and halos.
+hierarchy, DBSCAN and HDBSCAN* clusters, minimum spanning trees and halos.
 
 Points are n x d arrays with d from 2 to 8 (searches, labels and spanning trees also take 1), float32 or float64, of NumPy or
 any library that speaks DLPack; results are arrays of the same library. Answers are exact and the same bits whatever the
@@ -31,6 +31,7 @@ from kith._fof import CatalogPart, b_of_overdensity, fof
 from kith._group_order import GroupOrder, group_order
 from kith._halo_catalog import Halos, HalosPart
 from kith._halos import halos
+from kith._hdbscan import CondensedTree, HdbscanResult, hdbscan
 from kith._hierarchy import FofLadder, Hierarchy, fof_ladder, hierarchy
 from kith._kdtree import KdTreeOrder, kdtree_order
 from kith._knn import KnnResult, knn
@@ -44,10 +45,10 @@ from kith._z_order import gather, z_order
 
 Canceled: type[RuntimeError] = getattr(_core, "Canceled")
 __version__ = _core.version
-__all__ = ["Box", "Canceled", "Catalog", "CatalogPart", "Correlation", "DeviceCatalog", "FieldSums", "FofLadder",
-           "GroupOrder", "Halos", "HalosPart", "Hierarchy", "KdTreeOrder", "KnnBlock", "KnnResult", "NeighborSums",
+__all__ = ["Box", "Canceled", "Catalog", "CatalogPart", "CondensedTree", "Correlation", "DeviceCatalog", "FieldSums", "FofLadder",
+           "GroupOrder", "Halos", "HalosPart", "HdbscanResult", "Hierarchy", "KdTreeOrder", "KnnBlock", "KnnResult", "NeighborSums",
            "PairCounts", "RadiusResult", "Snapshot", "SpanningTree", "Tree", "b_of_overdensity", "correlation",
-           "dbscan", "density", "fof", "fof_ladder", "gather", "group_order", "halos", "has_cuda", "hierarchy",
+           "dbscan", "density", "fof", "fof_ladder", "gather", "group_order", "halos", "has_cuda", "hdbscan", "hierarchy",
            "kdtree_order", "knn", "knn_blocks", "mst", "pair_counts", "radius_count", "radius_search", "read",
            "read_catalog", "read_header", "read_tipsy_array", "release_memory", "sum_neighbors", "write_catalog",
            "write_tipsy", "z_order"]
@@ -56,7 +57,8 @@ _ON_DEMAND = ("datasets", "jax", "mass_function", "mpi", "plot", "sklearn", "spa
 _MEANT = {"radius": "radius_search and radius_count", "KDTree": "Tree, and kith.spatial.KDTree with SciPy's methods",
           "cKDTree": "Tree, and kith.spatial.cKDTree with SciPy's methods",
           "DBSCAN": "dbscan, and kith.sklearn.DBSCAN with scikit-learn's methods",
-          "NearestNeighbors": "knn and Tree, and kith.sklearn.NearestNeighbors with scikit-learn's methods"}
+          "NearestNeighbors": "knn and Tree, and kith.sklearn.NearestNeighbors with scikit-learn's methods",
+          "HDBSCAN": "hdbscan, and kith.sklearn.HDBSCAN with scikit-learn's methods"}
 
 
 def __getattr__(name):

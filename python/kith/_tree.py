@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 import numpy
 import numpy.typing
 
-from kith import _arrays, _core, _dbscan, _fof, _hierarchy, _knn, _radius, _spanning_tree
+from kith import _arrays, _core, _dbscan, _fof, _hdbscan, _hierarchy, _knn, _radius, _spanning_tree
 from kith._arrays import AnyArray, BoxLike, ProgressLike
 from kith._call import box_on_line, normalize_arguments
+from kith._hdbscan import HdbscanResult
 from kith._hierarchy import FofLadder, Hierarchy
 from kith._hints import attribute_error_of_tree, takes_own_names
 from kith._radius import RadiusResult
@@ -208,6 +209,18 @@ class Tree:
         """Labels of DBSCAN's clusters. As `kith.dbscan`."""
         return _dbscan.dbscan(self, eps, min_samples, star=star, return_core=return_core, engine=engine, threads=threads,
                               progress=progress)
+
+    @takes_own_names
+    def hdbscan(self, min_cluster_size: int = 5, *, min_samples: int | None = None, cluster_selection_method: str = "eom",
+                cluster_selection_epsilon: float = 0.0, max_cluster_size: int | None = None,
+                allow_single_cluster: bool = False, engine: str = "auto", threads: int | None = None,
+                progress: ProgressLike = False) -> HdbscanResult:
+        """Clusters of different densities. As `kith.hdbscan`."""
+        return _hdbscan.hdbscan(self, min_cluster_size, min_samples=min_samples,
+                                cluster_selection_method=cluster_selection_method,
+                                cluster_selection_epsilon=cluster_selection_epsilon, max_cluster_size=max_cluster_size,
+                                allow_single_cluster=allow_single_cluster, engine=engine, threads=threads,
+                                progress=progress)
 
     @takes_own_names
     def hierarchy(self, *, threads: int | None = None, progress: ProgressLike = False) -> Hierarchy:

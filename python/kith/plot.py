@@ -23,8 +23,9 @@ except ModuleNotFoundError as error:
     raise ModuleNotFoundError(f"kith.plot draws by Matplotlib, and there is no {error.name}: pip install matplotlib",
                               name=error.name) from error
 
-from kith import _arrays, _ladder_plot
+from kith import _arrays, _condensed_plot, _ladder_plot
 from kith._call import normalize_arguments
+from kith._hdbscan import CondensedTree, HdbscanResult
 from kith._hierarchy import FofLadder
 from kith._levels_file import LevelsFile
 from kith._map_layout import Words, circle_groups, color_map, decades_of_mass, decades_of_space, draw
@@ -35,7 +36,7 @@ from kith._subjects import (catalog_of, name_of_axis, name_of_lengths, other_axe
 from kith._tree import Tree
 from kith._units import plain as without_units
 
-__all__ = ["color_map", "dendrogram", "density", "levels", "mass_function", "neighbor_density"]
+__all__ = ["color_map", "condensed_tree", "dendrogram", "density", "levels", "mass_function", "neighbor_density"]
 
 
 def density(points, catalog=None, axes=None, *, box=None, masses=None, plane=(0, 1), circles=40, pixels=1088, title=None,
@@ -257,6 +258,43 @@ def _title(forest):
     if groups == 0 or forest.smallest == 1:
         return which
     return f"{which}; parts of fewer than {forest.smallest:,} points are not shown"
+
+
+def condensed_tree(tree, axes=None, *, title=None):
+    """The condensed tree of `kith.hdbscan`: how clusters lose points and split as density grows.
+
+    Parameters
+    ----------
+    tree : HdbscanResult or CondensedTree
+    axes : matplotlib.axes.Axes, optional
+    title : str, optional
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        lambda = 1 / distance grows downwards, in one over the units of the points. The width of a cluster is its number
+        of points. Selected clusters are in color, framed and with their labels if there are 40 at most; where points
+        coincide and lambda is infinite, clusters end at the lower edge.
+
+    Examples
+    --------
+    >>> import kith
+    >>> axes = kith.plot.condensed_tree(kith.hdbscan(kith.datasets.clustered(5000), 50))
+    >>> axes.get_ylabel()
+    'lambda = 1 / distance'
+    """
+    tree = tree.condensed_tree if isinstance(tree, HdbscanResult) else tree
+    if not isinstance(tree, CondensedTree):
+        raise TypeError(f"tree is {tree!r}; it must be what kith.hdbscan returns, or its condensed_tree")
+    require_axes(axes)
+    _require_texts(title=title)
+    if axes is None:
+        axes = _ladder_plot.page(1300, 850, (0.08, 0.03, 0.9, 0.91))
+    _condensed_plot.draw_condensed_tree(axes, tree)
+    if title is not None:
+        axes.set_title(title)
+    _ladder_plot.darken(axes)
+    return axes
 
 
 def merger_tree(*arguments, **options):

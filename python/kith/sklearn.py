@@ -18,6 +18,7 @@ that scikit-learn built go to scikit-learn's own search, with an `EfficiencyWarn
 """
 
 from kith._sklearn_dbscan import DBSCAN
+from kith._sklearn_hdbscan import HDBSCAN
 from kith._sklearn_neighbors import (
     KNeighborsClassifier,
     KNeighborsRegressor,
@@ -31,6 +32,6 @@ from kith._sklearn_neighbors import (
     radius_neighbors_graph,
 )
 
-__all__ = ["DBSCAN", "KNeighborsClassifier", "KNeighborsRegressor", "KNeighborsTransformer", "LocalOutlierFactor",
-           "NearestNeighbors", "RadiusNeighborsClassifier", "RadiusNeighborsRegressor", "RadiusNeighborsTransformer",
+__all__ = ["DBSCAN", "HDBSCAN", "KNeighborsClassifier", "KNeighborsRegressor", "KNeighborsTransformer",
+           "LocalOutlierFactor", "NearestNeighbors", "RadiusNeighborsClassifier", "RadiusNeighborsRegressor", "RadiusNeighborsTransformer",
            "kneighbors_graph", "radius_neighbors_graph"]

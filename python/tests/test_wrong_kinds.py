@@ -20,6 +20,7 @@ HALOS = kith.halos(POINTS, 0.3, unbind=False, min_members=2, G=1.0, overdensitie
 TREE = kith.Tree(POINTS)
 HIERARCHY = kith.hierarchy(POINTS)
 LADDER = HIERARCHY.ladder([0.1])
+CLUSTERS = kith.hdbscan(POINTS)
 with tempfile.TemporaryDirectory() as folder:
     numpy.save(folder + "/points.npy", POINTS)
     SNAPSHOT = kith.read(folder + "/points.npy")
@@ -73,6 +74,10 @@ RUNGS = {"linking_lengths": ["a", 5, {}, STRANGE, None, [-1.0], [], [[1.0]], ["a
          "min_members": [*OPTIONAL_WHOLE, 0]}
 DENSITY = {"eps": [*NUMBERS, None, -1.0, numpy.inf], "min_samples": [*WHOLE, 0], "star": FLAGS, "return_core": FLAGS,
            "engine": ENGINES, "threads": OPTIONAL_WHOLE, "progress": CALL["progress"]}
+SELECTION = {"min_cluster_size": [*WHOLE, 1], "min_samples": [*OPTIONAL_WHOLE, 0],
+             "cluster_selection_method": [None, 5, "mass", STRANGE, []], "cluster_selection_epsilon": [*NUMBERS, None, -1.0],
+             "max_cluster_size": [*OPTIONAL_WHOLE, 0], "allow_single_cluster": FLAGS, "engine": ENGINES,
+             "threads": OPTIONAL_WHOLE, "progress": CALL["progress"]}
 PARTICLES = {"velocities": ["a", 5, STRANGE, POINTS[:5], POINTS[:, 0]], "masses": ["a", 5, STRANGE, POINTS, POINTS[:5, 0]],
              "types": ["a", 5, STRANGE, POINTS[:, 0], POINTS[:5].astype(int)]}
 LINKED = {"secondary_types": [5, "a", STRANGE, ["a"], [9], [0]], "mean_separation": [None, 5, "a", "cosmology", STRANGE]}
@@ -157,6 +162,10 @@ FUNCTIONS = {
                                                      "progress": CALL["progress"]}),
     "dbscan": (kith.dbscan, {"points": POINTS, "eps": 0.1}, {
         "points": [*ARRAYS, None, [1.0, 2.0]], "box": BOXES, "comm": COMMUNICATORS, "device": DEVICES, **DENSITY}),
+    "hdbscan": (kith.hdbscan, {"points": POINTS}, {
+        "points": [*ARRAYS, None, [1.0, 2.0]], "box": BOXES, "comm": COMMUNICATORS, "device": DEVICES, **SELECTION}),
+    "Tree.hdbscan": (TREE.hdbscan, {}, SELECTION),
+    "HdbscanResult.cut": (CLUSTERS.cut, {"eps": 0.1}, {"eps": [*NUMBERS, None, -1.0, numpy.inf], **ALONE}),
     "Tree.dbscan": (TREE.dbscan, {"eps": 0.1}, DENSITY),
     "Box": (kith.Box, {"period": 1.0}, {"period": ["a", {}, STRANGE, -1, [], [1.0] * 9, ["a"]],
                                         "origin": ["a", {}, STRANGE, [], ["a", "b"], numpy.inf]}),
@@ -230,6 +239,8 @@ def functions():
         **PICTURE, "catalog": [{}, 5, LABELS], "masses": ["a", 5, STRANGE, [1.0]], "circles": WHOLE})
     yield "plot.neighbor_density", (plot.neighbor_density, {"points": POINTS}, {
         **PICTURE, "k": [*WHOLE, 1], "at": ["a", {}, STRANGE, [1.0, 2.0]]})
+    yield "plot.condensed_tree", (plot.condensed_tree, {"tree": CLUSTERS}, {
+        "tree": [None, 5, {}, LABELS], "axes": PICTURE["axes"], "title": PICTURE["title"]})
     yield "plot.dendrogram", (plot.dendrogram, {"ladder": LADDER}, {
         "ladder": [None, 5, {}, LABELS], "axes": PICTURE["axes"], "groups": [*WHOLE, 0], "branches": [*WHOLE, 0],
         "title": PICTURE["title"], "unit": PICTURE["unit"]})

@@ -1,0 +1,133 @@
+// Clusters of different densities. NumPy arrays view them in the core's memory and keep it alive.
+#include "arrays.hpp"
+#include "bindings.hpp"
+#include "call.hpp"
+
+#include <kith/hdbscan.hpp>
+#include <kith/hierarchy.hpp>
+
+#include <nanobind/stl/string.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <new>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace kith::python {
+
+namespace {
+
+HdbscanResult find_density_clusters(const Call& call, std::int64_t min_cluster_size, std::int64_t min_samples,
+                                    bool by_leaves, double selection_epsilon, std::int64_t max_cluster_size,
+                                    bool allow_single_cluster) {
+    constexpr std::int64_t steps = 64; // about, for each point
+    const PointsOrTree points = call.points();
+    const HdbscanOptions how{.min_samples = min_samples,
+                             .selection = by_leaves ? ClusterSelection::leaf : ClusterSelection::excess_of_mass,
+                             .selection_epsilon = selection_epsilon,
+                             .max_cluster_size = max_cluster_size,
+                             .allow_single_cluster = allow_single_cluster};
+    HdbscanResult found = answer(call, steps * points.count(), how, [&](const HdbscanOptions& options) {
+        return hdbscan(points, min_cluster_size, options);
+    });
+    warn(call, found.unresolved);
+    return found;
+}
+
+void cut_density(const OutputArray& labels, const HdbscanResult& clusters, double eps, nb::handle threads,
+                 nb::object progress) {
+    const std::span<std::int32_t> where = labels_of(labels, {});
+    run(call_options(nb::none(), threads, std::move(progress)), std::ssize(where), [&](const Execution& execution) {
+        const std::vector<std::int32_t> found = clusters.cut(eps, execution);
+        std::copy_n(found.begin(), std::min(found.size(), where.size()), where.begin());
+    });
+}
+
+/// SciPy's matrix, in memory of its own.
+nb::object density_linkage(const HdbscanResult& clusters) {
+    SpanningTreeFacts facts;
+    facts.points = clusters.points();
+    facts.dtype = DType::float64;
+    const Hierarchy merges = hierarchy(SpanningTree(facts, std::span(clusters.edges), std::span(clusters.heights),
+                                                    std::span<const double>(clusters.heights)));
+    const std::size_t rows = merges.merges().size();
+    auto numbers = std::make_unique<double[]>(4 * rows);
+    merges.write_linkage({numbers.get(), 4 * rows});
+    double* const values = numbers.release();
+    const nb::capsule owner(values, [](void* held) noexcept { delete[] static_cast<double*>(held); });
+    return nb::cast(nb::ndarray<nb::numpy, double>(values, {rows, 4}, owner));
+}
+
+/// A column of the clusters, copied.
+template <class Number>
+nb::object column(const HdbscanResult& found, Number CondensedCluster::*member) {
+    auto* const numbers = new std::vector<Number>();
+    const nb::capsule owner = owner_of(numbers);
+    for (const CondensedCluster& cluster : found.condensed_tree.clusters) {
+        numbers->push_back(cluster.*member);
+    }
+    return array_of(std::span<const Number>(*numbers), owner);
+}
+
+nb::dict clusters_of(const HdbscanResult& found) {
+    nb::dict columns;
+    columns["parent"] = column(found, &CondensedCluster::parent);
+    columns["size"] = column(found, &CondensedCluster::size);
+    columns["label"] = column(found, &CondensedCluster::label);
+    columns["birth"] = column(found, &CondensedCluster::birth);
+    columns["death"] = column(found, &CondensedCluster::death);
+    columns["stability"] = column(found, &CondensedCluster::stability);
+    return columns;
+}
+
+nb::object edges_of(nb::handle self) {
+    const auto& edges = nb::cast<const HdbscanResult&>(self).edges;
+    return nb::cast(
+        nb::ndarray<nb::numpy, std::int32_t>(const_cast<SpanningEdge*>(edges.data()), {edges.size(), 2}, self));
+}
+
+template <class Number>
+auto view_of(std::vector<Number> HdbscanResult::*member) {
+    return [member](nb::handle self) {
+        return array_of(std::span<const Number>(nb::cast<const HdbscanResult&>(self).*member), self);
+    };
+}
+template <class Number>
+auto view_of(std::vector<Number> CondensedTree::*member) {
+    return [member](nb::handle self) {
+        return array_of(std::span<const Number>(nb::cast<const HdbscanResult&>(self).condensed_tree.*member), self);
+    };
+}
+
+} // namespace
+
+void bind_hdbscan(nb::module_& module) {
+    nb::class_<HdbscanResult>(module, "HdbscanResult")
+        .def_prop_ro("box", [](const HdbscanResult& self) { return self.box; })
+        .def_prop_ro("engine", [](const HdbscanResult& self) { return name_of(self.engine); })
+        .def_prop_ro("points", &HdbscanResult::points)
+        .def_prop_ro("is_float64", [](const HdbscanResult& self) { return self.dtype == DType::float64; })
+        .def_prop_ro("min_samples", [](const HdbscanResult& self) { return self.min_samples; })
+        .def_prop_ro("labels", view_of(&HdbscanResult::labels))
+        .def_prop_ro("probabilities", view_of(&HdbscanResult::probabilities))
+        .def_prop_ro("outlier_scores", view_of(&HdbscanResult::outlier_scores))
+        .def_prop_ro("sizes", view_of(&HdbscanResult::sizes))
+        .def_prop_ro("core_distances", view_of(&HdbscanResult::core_distances))
+        .def_prop_ro("heights", view_of(&HdbscanResult::heights))
+        .def_prop_ro("edges", edges_of)
+        .def_prop_ro("last_clusters", view_of(&CondensedTree::last_clusters))
+        .def_prop_ro("lambdas", view_of(&CondensedTree::lambdas))
+        .def("clusters", clusters_of)
+        .def("linkage", density_linkage);
+    module.def("find_density_clusters", find_density_clusters, nb::arg("call"), nb::arg("min_cluster_size"),
+               nb::arg("min_samples"), nb::arg("by_leaves"), nb::arg("selection_epsilon"), nb::arg("max_cluster_size"),
+               nb::arg("allow_single_cluster"));
+    module.def("cut_density", cut_density, nb::arg("labels").noconvert(), nb::arg("clusters"), nb::arg("eps"),
+               nb::arg("threads").none(), nb::arg("progress").none());
+}
+
+} // namespace kith::python

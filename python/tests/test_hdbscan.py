@@ -1,0 +1,96 @@
+"""HDBSCAN*: shapes, types, cuts, the condensed tree and pictures; the answers are the C++ tests' affair."""
+
+import numpy
+import pytest
+
+import kith
+
+random = numpy.random.default_rng(29)
+POINTS = numpy.concatenate((random.normal((0, 0, 0), 0.1, (200, 3)), random.normal((2, 0, 0), 0.3, (200, 3)),
+                            random.uniform(-3, 3, (100, 3))))
+FOUND = kith.hdbscan(POINTS, 20, min_samples=6)
+
+
+@pytest.mark.parametrize("dtype", [numpy.float32, numpy.float64])
+@pytest.mark.parametrize("engine", ["tree", "brute"])
+def test_shapes_types_and_engines(dtype, engine):
+    found = kith.hdbscan(POINTS.astype(dtype), 20, min_samples=6, engine=engine, threads=2)
+    assert len(found) == 500 and found.engine == engine and found.min_samples == 6
+    assert found.labels.dtype == numpy.int32 and found.labels.shape == (500,)
+    assert found.edges.dtype == numpy.int32 and found.edges.shape == (499, 2)
+    assert found.core_distances.dtype == found.heights.dtype == dtype
+    assert found.probabilities.dtype == found.outlier_scores.dtype == numpy.float64
+    assert found.sizes.tolist() == numpy.bincount(found.labels + 1)[1:].tolist()
+    assert repr(found) == f"<kith.HdbscanResult of 500 points: {len(found.sizes)} clusters, " \
+                          f"{(found.labels < 0).sum()} noise points>"
+    if dtype == numpy.float64:
+        assert (found.labels == FOUND.labels).all()
+
+
+def test_two_clumps_are_found():
+    assert len(FOUND.sizes) == 2
+    assert (FOUND.labels[:200] == 0).mean() > 0.9 and (FOUND.labels[200:400] == 1).mean() > 0.7
+    assert (FOUND.labels[400:] < 0).mean() > 0.6
+    assert ((FOUND.probabilities > 0) == (FOUND.labels >= 0)).all()
+    assert FOUND.outlier_scores[400:].mean() > 2 * FOUND.outlier_scores[:200].mean()
+
+
+@pytest.mark.parametrize("eps", [0, 0.05, 0.1, 0.3, 1.0])
+def test_cuts_are_dbscan_star(eps):
+    assert (FOUND.cut(eps) == kith.dbscan(POINTS, eps, 6, star=True)).all()
+
+
+def test_linkage_is_scipys():
+    from scipy.cluster.hierarchy import fcluster, is_valid_linkage
+    assert is_valid_linkage(FOUND.linkage)
+    assert (FOUND.linkage[:, 2] == FOUND.heights).all()
+    flat = fcluster(FOUND.linkage, 0.3, "distance")
+    cut = FOUND.cut(0.3)
+    assert len(set(zip(flat[cut >= 0], cut[cut >= 0]))) == cut.max() + 1
+
+
+def test_condensed_tree():
+    tree = FOUND.condensed_tree
+    clusters, rows = tree.clusters, tree.rows()
+    assert clusters["size"][0] == 500 and clusters["parent"][0] == -1
+    assert (clusters["parent"][1:] < numpy.arange(1, len(tree))).all()
+    assert sorted(clusters["label"][clusters["label"] >= 0]) == list(range(len(FOUND.sizes)))
+    below = rows[rows["child"] >= 500]
+    assert (below["child_size"] == clusters["size"][1:]).all()
+    births = numpy.concatenate(([0.0], below["lambda_val"]))
+    stability = numpy.zeros(len(tree))
+    numpy.add.at(stability, rows["parent"] - 500, (rows["lambda_val"] - births[rows["parent"] - 500]) * rows["child_size"])
+    assert stability == pytest.approx(clusters["stability"], rel=1e-12)
+
+
+def test_trees_and_options():
+    tree = kith.Tree(POINTS)
+    assert (tree.hdbscan(20, min_samples=6).labels == FOUND.labels).all()
+    leaves = kith.hdbscan(POINTS, 20, min_samples=6, cluster_selection_method="leaf")
+    assert len(leaves.sizes) >= len(FOUND.sizes)
+    one = kith.hdbscan(POINTS, 20, min_samples=6, cluster_selection_epsilon=10, allow_single_cluster=True)
+    assert one.labels.tolist() == [0] * 500
+    assert kith.hdbscan(POINTS, 20, max_cluster_size=30).sizes.max(initial=0) <= 30
+    assert kith.hdbscan(POINTS[:3], 2, min_samples=4).labels.tolist() == [-1, -1, -1]
+    assert len(kith.hdbscan(POINTS[:0], 2)) == 0
+
+
+def test_pictures():
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as pyplot
+
+    from kith._condensed_plot import Icicles
+    coincident = numpy.concatenate((POINTS, numpy.zeros((30, 3))))
+    for points in (POINTS, coincident, POINTS[:4]):
+        tree = kith.hdbscan(points, 20, min_samples=6).condensed_tree
+        icicles = Icicles(tree)
+        for cluster in range(len(tree)):
+            x, y = icicles.outline(cluster).T
+            assert numpy.isfinite(y).all() and y.max() <= icicles.densest
+            assert x.min() >= icicles.lower[cluster] and x.max() <= icicles.upper[cluster]
+            assert numpy.ptp(x) == tree.clusters["size"][cluster]
+        axes = kith.plot.condensed_tree(tree, title="clusters")
+        axes.figure.canvas.draw()
+        assert axes.get_title() == "clusters" and axes.get_ylim()[0] == icicles.densest
+    pyplot.close("all")
