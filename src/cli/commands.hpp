@@ -21,6 +21,7 @@ struct Command {
 [[nodiscard]] Command fof_command(const Parser& program);
 [[nodiscard]] Command halos_command(const Parser& program);
 [[nodiscard]] Command dbscan_command(const Parser& program);
+[[nodiscard]] Command hdbscan_command(const Parser& program);
 [[nodiscard]] Command mst_command(const Parser& program);
 [[nodiscard]] Command pairs_command(const Parser& program);
 [[nodiscard]] Command hierarchy_command(const Parser& program);

@@ -76,10 +76,10 @@ void parse(CLI::App& program, const std::vector<std::string>& arguments, const R
 
 int run(int argument_count, char** arguments, RankTeam* ranks) {
     const bool speaks = ranks == nullptr || ranks->is_first();
-    CLI::App program(
-        "Exact nearest neighbors, friends-of-friends groups and their hierarchy, DBSCAN clusters, spanning "
-        "trees and halo catalogs of point sets.",
-        "kith");
+    CLI::App program("Exact nearest neighbors, friends-of-friends groups and their hierarchy, clusters by DBSCAN and "
+                     "HDBSCAN*, spanning "
+                     "trees and halo catalogs of point sets.",
+                     "kith");
     program.set_version_flag(
         "--version", [] { return "kith " KITH_VERSION "\n" + kith::cli::built_features(kith::cli::mpi_library()); },
         "Print the version and what this program was built with, and exit");
@@ -93,10 +93,11 @@ int run(int argument_count, char** arguments, RankTeam* ranks) {
                    "usage, 128 + N ended by signal N (130: Ctrl-C).");
     const kith::cli::Parser parser(program);
     const std::array commands{
-        kith::cli::info_command(parser),      kith::cli::fof_command(parser),    kith::cli::halos_command(parser),
-        kith::cli::knn_command(parser),       kith::cli::radius_command(parser), kith::cli::dbscan_command(parser),
-        kith::cli::hierarchy_command(parser), kith::cli::mst_command(parser),    kith::cli::density_command(parser),
-        kith::cli::pairs_command(parser),     kith::cli::bench_command(parser),  kith::cli::plan_command(parser)};
+        kith::cli::info_command(parser),    kith::cli::fof_command(parser),       kith::cli::halos_command(parser),
+        kith::cli::knn_command(parser),     kith::cli::radius_command(parser),    kith::cli::dbscan_command(parser),
+        kith::cli::hdbscan_command(parser), kith::cli::hierarchy_command(parser), kith::cli::mst_command(parser),
+        kith::cli::density_command(parser), kith::cli::pairs_command(parser),     kith::cli::bench_command(parser),
+        kith::cli::plan_command(parser)};
     try {
         parse(program, arguments_of(argument_count, arguments), ranks);
     } catch (const CLI::Success& help_or_version) {

@@ -1,5 +1,7 @@
 #include "io/result_arrays.hpp"
 
+#include <kith/cluster_file.hpp>
+
 #include "io/memory_source.hpp"
 
 namespace kith::io {
@@ -117,7 +119,62 @@ StreamedArrays arrays_of(const PairCounts& pairs) {
     return arrays;
 }
 
+/// A column of the condensed tree, which is written while it is held.
+template <class Number>
+std::vector<Number> column_of(const HdbscanResult& found, Number CondensedCluster::*member) {
+    std::vector<Number> column;
+    for (const CondensedCluster& cluster : found.condensed_tree.clusters) {
+        column.push_back(cluster.*member);
+    }
+    return column;
+}
+
+template <class Write>
+void write_density_clusters(const HdbscanResult& found, const Write& write) {
+    const CondensedTree& tree = found.condensed_tree;
+    const std::int64_t rows = found.points();
+    const std::int64_t edges = std::ssize(found.edges);
+    const std::int64_t clusters = std::ssize(tree.clusters);
+    const auto parents = column_of(found, &CondensedCluster::parent);
+    const auto sizes = column_of(found, &CondensedCluster::size);
+    const auto labels = column_of(found, &CondensedCluster::label);
+    const auto births = column_of(found, &CondensedCluster::birth);
+    const auto deaths = column_of(found, &CondensedCluster::death);
+    const auto stabilities = column_of(found, &CondensedCluster::stability);
+    const auto bytes = [](const auto& numbers) { return std::as_bytes(std::span(numbers)); };
+    write(StreamedArrays{
+        {{"labels", 'i', 4, rows, 0, "the cluster of each point; -1: noise"},
+         {"probabilities", 'f', 8, rows, 0, "how close each is to the densest part of its cluster; 0: noise"},
+         {"outlier_scores", 'f', 8, rows, 0, "GLOSH: from 0 in the densest parts toward 1 for outliers"},
+         {"core_distances", 'f', 8, rows, 0, "the smallest eps at which each is a core point, in their units"},
+         {"last_clusters", 'i', 4, rows, 0, "the last cluster of the condensed tree that each leaves"},
+         {"lambdas", 'f', 8, rows, 0, "one over the distance at which it does"},
+         {"edges", 'i', 4, edges, 2, "rows of the points that an edge of the tree joins, the smaller one first"},
+         {"heights", 'f', 8, edges, 0, "the smallest eps at which each connects clusters; ascending"},
+         {"cluster_parents", 'i', 4, clusters, 0, "the cluster that split into each one and another; -1: the root"},
+         {"cluster_sizes", 'i', 4, clusters, 0, "number of points of each cluster"},
+         {"cluster_labels", 'i', 4, clusters, 0, "label of the members of each; -1: not selected"},
+         {"cluster_births", 'f', 8, clusters, 0, "lambda at which the parent of each split"},
+         {"cluster_deaths", 'f', 8, clusters, 0, "largest lambda at which a point leaves each, or it splits"},
+         {"cluster_stabilities", 'f', 8, clusters, 0,
+          "sum over points of the lambdas at which they leave, less birth"}},
+        blocks_of({bytes(found.labels), bytes(found.probabilities), bytes(found.outlier_scores),
+                   bytes(found.core_distances), bytes(tree.last_clusters), bytes(tree.lambdas), bytes(found.edges),
+                   bytes(found.heights), bytes(parents), bytes(sizes), bytes(labels), bytes(births), bytes(deaths),
+                   bytes(stabilities)})});
+}
+
 } // namespace
+
+void write_density_clusters_npz(const std::filesystem::path& path, const HdbscanResult& clusters,
+                                const Provenance& provenance) {
+    write_density_clusters(clusters, [&](const StreamedArrays& arrays) { write_arrays_npz(path, arrays, provenance); });
+}
+void write_density_clusters_hdf5(const std::filesystem::path& path, const HdbscanResult& clusters,
+                                 const Provenance& provenance) {
+    write_density_clusters(clusters,
+                           [&](const StreamedArrays& arrays) { write_arrays_hdf5(path, arrays, provenance); });
+}
 
 void write_pair_counts_npz(const std::filesystem::path& path, const PairCounts& pairs, const Provenance& provenance) {
     write_arrays_npz(path, arrays_of(pairs), provenance);

@@ -31,6 +31,7 @@ constexpr string_view levels = "groups at several linking lengths";
 
 const std::vector<Kind>& kinds() {
     static const std::vector<Kind> all = {{levels, {"linking_lengths", "parents"}},
+                                          {"clusters of HDBSCAN*", {"labels", "probabilities"}},
                                           {"a minimum spanning tree", {"edges", "heights"}},
                                           {"pair counts", {"edges", "counts"}},
                                           {"neighbors within a radius", {"offsets", "indices"}},

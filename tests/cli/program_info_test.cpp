@@ -110,6 +110,8 @@ TEST_F(Info, DescribesEveryResult) {
         {"radius in.npy --radius 0.6 --count -o", "c.hdf5", "numbers of neighbors within a radius", "counts (4)"},
         {"mst in.npy -o", "d.npz", "a minimum spanning tree", "edges (3 x 2)"},
         {"mst in.npy -o", "d.hdf5", "a minimum spanning tree", "heights (3)"},
+        {"hdbscan in.npy --min-cluster-size 2 -o", "i.npz", "clusters of HDBSCAN*", "probabilities (4)"},
+        {"hdbscan in.npy --min-cluster-size 2 -o", "i.hdf5", "clusters of HDBSCAN*", "labels (4): the cluster"},
         {"dbscan in.npy --eps 0.6 --min-samples 2 -o", "e.hdf5", "clusters of DBSCAN", "labels (4)"},
         {"hierarchy in.npy --linking-length 0.5,20 --with-labels -o", "f.hdf5", "groups at several linking lengths",
          "labels/1 (4)"},

@@ -12,7 +12,7 @@ MODULES = ("support cuda geometry points order tree walk neighbors groups pairs 
 
 # A public header counts as the module whose capability it declares.
 HEADERS = {"async": "groups", "box": "points", "catalog": "halos", "catalog_columns": "halos", "catalog_file": "io",
-           "catalog_reader": "io", "communicator": "support", "cosmology": "halos", "dbscan": "groups",
+           "catalog_reader": "io", "cluster_file": "io", "communicator": "support", "cosmology": "halos", "dbscan": "groups",
            "device_catalog": "halos", "device_status": "support", "distributed": "distributed", "error": "support",
            "execution": "support", "fof": "groups", "hdbscan": "mst", "hierarchy": "mst", "io": "io", "kdtree": "engines",
            "kdtree_build": "engines", "kdtree_candidates": "engines", "kdtree_layout": "engines",

@@ -1,0 +1,72 @@
+// kith hdbscan from a file to clusters and their tree.
+#include "cli/program.hpp"
+
+#include <nlohmann/json.hpp>
+
+namespace {
+
+using kith::test::Outcome;
+using Json = nlohmann::json;
+
+class Hdbscan : public kith::test::ProgramTest {
+protected:
+    /// On a line: 0 1 2, 10 11 12 13 in another order, and 40.
+    void write_line() const {
+        write_npy("in.npy", std::vector<float>{10, 0, 0, 0, 12, 0, 1, 0, 11, 0, 40, 0, 2, 0, 13, 0}, 2);
+    }
+};
+
+TEST_F(Hdbscan, FindsClustersOfTheLine) {
+    write_line();
+    for (const char* engine : {"tree", "brute"}) {
+        const Outcome outcome = kith(std::string("hdbscan in.npy --min-cluster-size 3 --min-samples 1 -o out.npz "
+                                                 "--json --engine ") +
+                                     engine);
+        ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+        const Json json = Json::parse(outcome.out);
+        EXPECT_EQ(json["n"], 8);
+        EXPECT_EQ(json["min_cluster_size"], 3);
+        EXPECT_EQ(json["min_samples"], 1);
+        EXPECT_EQ(json["clusters"], 2);
+        EXPECT_EQ(json["noise_points"], 1);
+        EXPECT_EQ(json["largest"], (std::vector<int>{4, 3}));
+        EXPECT_EQ(json["condensed_clusters"], 3);
+        EXPECT_EQ(json["engine"], engine);
+    }
+    const Outcome about = kith("info out.npz");
+    for (const char* text : {"clusters of HDBSCAN*", "labels (8)", "probabilities (8)", "edges (7 x 2)",
+                             "cluster_stabilities (3)", "min_cluster_size = 3"}) {
+        EXPECT_NE(about.out.find(text), std::string::npos) << about.out;
+    }
+}
+
+TEST_F(Hdbscan, WritesHdf5AndKnowsItsOptions) {
+    write_line();
+    ASSERT_EQ(kith("hdbscan in.npy --min-cluster-size 3 -o out.hdf5").exit_code, 0);
+    EXPECT_EQ(read("out.hdf5").substr(1, 3), "HDF");
+    const auto clusters = [&](const std::string& options) {
+        return Json::parse(
+            kith("hdbscan in.npy --min-cluster-size 3 --min-samples 1 --json " + options).out)["largest"];
+    };
+    EXPECT_EQ(clusters("--leaves"), (std::vector<int>{4, 3}));
+    EXPECT_EQ(clusters("--max-cluster-size 3"), std::vector<int>{3});
+    EXPECT_EQ(clusters("--epsilon 9 --allow-single-cluster"), std::vector<int>{7});
+    EXPECT_EQ(clusters("--box 21,0"), (std::vector<int>{4, 4})); // 40 is at 19, beside 0
+}
+
+TEST_F(Hdbscan, RefusesWhatMeansNothing) {
+    write_line();
+    const auto refused = [&](const std::string& arguments, const std::string& text) {
+        const Outcome outcome = kith("hdbscan in.npy " + arguments);
+        EXPECT_EQ(outcome.exit_code, 2) << arguments;
+        EXPECT_NE(outcome.err.find(text), std::string::npos) << outcome.err;
+    };
+    refused("--min-cluster-size 1", "'1'");
+    refused("--min-samples 0", "'0'");
+    refused("--epsilon -1", "'-1'");
+    refused("--max-cluster-size 0", "'0'");
+    refused("-o out.csv", ".npz or .hdf5");
+    EXPECT_EQ(files(), std::vector<std::string>{"in.npy"});
+}
+
+} // namespace
