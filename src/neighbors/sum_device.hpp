@@ -86,8 +86,8 @@ public:
         const DeviceBuffer<std::int32_t> largest = context_.buffer<std::int32_t>(1);
         const std::int32_t least = SplitNumber::exponent_of_zero;
         context_.copy(largest.data(), &least, sizeof least);
-        launch_threads(context_, "volumes of points", volumes_kernel, points,
-                       {points, job_.masses, job_.density, volumes_.data(), largest.data()});
+        for_each_index(context_, "volumes of points", points,
+                       FindVolumes{job_.masses, job_.density, volumes_.data(), largest.data()});
         const std::int32_t exponent = context_.to_host(largest.data());
         job_.slope_top = exponent + constants_.slope_exponent;
         job_.volumes = volumes_.data();

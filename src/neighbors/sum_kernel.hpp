@@ -304,28 +304,22 @@ struct ScatterPositions {
     }
 };
 
-struct VolumesJob {
-    std::int64_t count;
+/// Masses over densities, 0 where there is no density.
+struct FindVolumes {
     const double* masses; ///< null: 1 each
     const double* density;
     double* volumes;
     std::int32_t* largest_exponent; ///< raised
-};
 
-/// Masses over densities, 0 where there is no density. The grid has whole warps.
-__global__ inline void volumes_kernel(const __grid_constant__ VolumesJob job) {
-    const std::int64_t point = thread_index();
-    std::int32_t exponent = SplitNumber::exponent_of_zero;
-    if (point < job.count) {
-        const double density = job.density[point];
-        const double volume = density > 0 ? (job.masses != nullptr ? job.masses[point] : 1.0) / density : 0;
-        job.volumes[point] = volume;
-        exponent = split(volume).exponent;
+    __device__ void operator()(std::int64_t point) const {
+        const double of_point = density[point];
+        const double volume = of_point > 0 ? (masses != nullptr ? masses[point] : 1.0) / of_point : 0;
+        volumes[point] = volume;
+        const std::int32_t exponent = split(volume).exponent;
+        if (load_relaxed(largest_exponent) < exponent) { // seldom
+            atomicMax(largest_exponent, exponent);
+        }
     }
-    exponent = __reduce_max_sync(whole_warp, exponent);
-    if (threadIdx.x % warp_size == 0) {
-        atomicMax(job.largest_exponent, exponent);
-    }
-}
+};
 
 } // namespace kith::detail::inline KITH_GPU

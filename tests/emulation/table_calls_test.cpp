@@ -152,15 +152,15 @@ protected:
         case Task::neighbor_sums:
         case Task::radius_sums: {
             const Neighborhood neighborhood = task == Task::neighbor_sums ? Neighborhood(Nearest{3}) : Within{0.05};
-            const NeighborSums expected = sum_neighbors(view_, neighborhood, {.execution = cpu(1)});
+            const NeighborSums sums = sum_neighbors(view_, neighborhood, {.execution = cpu(1)});
             NeighborSums found;
-            found.density.resize(expected.density.size());
-            found.reach.resize(expected.reach.size());
-            found.counts.resize(expected.counts.size());
+            found.density.resize(sums.density.size());
+            found.reach.resize(sums.reach.size());
+            found.counts.resize(sums.counts.size());
             const SumOptions options{.execution = execution_};
             detail::on_gpu().sum_neighbors(points, nullptr, {neighborhood, 0, options}, engine, found);
-            return found.engine == engine && found.density == expected.density && found.reach == expected.reach &&
-                   found.counts == expected.counts;
+            return found.engine == engine && found.density == sums.density && found.reach == sums.reach &&
+                   found.counts == sums.counts;
         }
         case Task::groups: {
             std::vector<std::int32_t> labels(static_cast<std::size_t>(view_.count()));
