@@ -238,6 +238,11 @@ class Program:
             return put(f"{a} {COMPARISONS[comparison]} {b}", "pred")
         if head == "selp":
             return put(f"np.where({get(3, 'pred')}, {get(1)}, {get(2)})")
+        if head == "subc" or operation.startswith("sub.cc"):  # a + ~b + 1, less what is borrowed, which is no carry
+            kind = f"u{kind[1:]}"
+            borrow = "carry" if head == "subc" else "False & carry"
+            return ([f"v, out = add_with_carry({get(1, kind)}, ~{get(2, kind)}, ~({borrow}))"] +
+                    ([f"np.copyto(carry, ~out, where={active})"] if "cc" in parts else []) + put("v", kind))
         if head == "addc" or operation.startswith("add.cc"):
             kind = f"u{kind[1:]}"
             carry = "carry" if head == "addc" else "False & carry"

@@ -14,13 +14,17 @@
 //     radius, rows                   counts or neighbors; K points would lie within the radius if all were uniform
 //     dbscan                         labels and flags, min_samples 5; K as for radius
 //     spanning_tree                  K means nothing
+//     pair_counts                    two bins of distance, which K points would lie within if all were uniform
+//     sums, sums_within              over K neighbors, or as for radius, with masses, a field and all gradients
 //     cells                          CLOVER's flat cells and their edges, around K hubs
 //     order                          the order of a k-d tree of four axes; K means nothing
 //     own_kernels                    those that tests/emulation writes as users do; K means nothing
 // WORDs change the call:
 //     periodic   in a periodic box
-//     queries    neighbors of queries, which are the first 16 points once more (engines, radius and rows)
-//     masses     particles have masses (catalog)
+//     queries    neighbors of queries, which are the first 16 points once more (engines, radius and rows); pairs with
+//                them (pair_counts)
+//     masses     particles have masses (catalog), points weights (pair_counts)
+//     mu         bins of (s, mu) (pair_counts)
 //     flat       the flat form, around 8 hubs (clover)
 //     many       the search of as many points as take the tree whose cells decide its counts (tree)
 //     kdtree     by k-d tree (radius and rows)
@@ -134,6 +138,11 @@ public:
                 (void)kith::detail::on_gpu().spanning_tree(points_, {.box = box_, .execution = execution_},
                                                            kith::Engine::tree);
             });
+        } else if (call == "pair_counts") {
+            count_pairs(length);
+        } else if (call == "sums" || call == "sums_within") {
+            sum(call == "sums" ? kith::Neighborhood(kith::Nearest{static_cast<std::int64_t>(parameter)})
+                               : kith::Within{length});
         } else if (call == "own_kernels" && points_.dimension() == 3) {
             record_as(Saved::largest, [&] {
                 kith::detail::DeviceContext context(execution_);
@@ -144,8 +153,8 @@ public:
             throw std::runtime_error(
                 "CALL is '" + call +
                 "'; it must be an engine, fof, pairs, ranges, phase, catalog, group_order, radius, "
-                "rows, dbscan, spanning_tree, cells, in four dimensions order, or in three "
-                "own_kernels");
+                "rows, dbscan, spanning_tree, pair_counts, sums, sums_within, cells, in four dimensions order, or in "
+                "three own_kernels");
         }
     }
 
@@ -334,6 +343,56 @@ private:
         });
     }
 
+    void count_pairs(double length) {
+        const std::vector<double> edges{0, length / 2, length};
+        const std::vector<double> mu{0, 0.5, 1};
+        const std::vector<double> weights = numbers();
+        kith::PairCountOptions options{.box = box_, .execution = execution_};
+        if (has("masses")) {
+            options.weights = weights;
+        }
+        if (has("mu")) {
+            options.binning = kith::PairBinning::s_mu;
+            options.second_edges = mu;
+        }
+        record_as(Saved::largest, [&] {
+            kith::PairCounts found;
+            kith::detail::on_gpu().pair_counts(points_, queries(), edges, options, found);
+        });
+    }
+
+    void sum(const kith::Neighborhood& neighborhood) {
+        const std::vector<double> column = numbers();
+        const auto rows = static_cast<std::size_t>(count_);
+        const std::size_t vectors = rows * static_cast<std::size_t>(points_.dimension());
+        const kith::SumOptions options{.box = box_,
+                                       .masses = column,
+                                       .fields = {column},
+                                       .statistics = {true, true, true, true, true, true},
+                                       .density_gradient = true,
+                                       .execution = execution_};
+        kith::NeighborSums sums;
+        sums.density.resize(rows);
+        sums.reach.resize(rows);
+        sums.counts.resize(rows);
+        sums.density_gradient.resize(vectors);
+        const std::vector<double> of_field(rows);
+        sums.fields.push_back({of_field, of_field, of_field, of_field, of_field, std::vector<double>(vectors)});
+        record_as(Saved::largest, [&] {
+            kith::detail::on_gpu().sum_neighbors(points_, nullptr, {neighborhood, 0, options}, kith::Engine::tree,
+                                                 sums);
+        });
+    }
+
+    /// One for each point.
+    [[nodiscard]] std::vector<double> numbers() const {
+        std::vector<double> numbers(static_cast<std::size_t>(count_));
+        for (std::size_t i = 0; i < numbers.size(); ++i) {
+            numbers[i] = static_cast<double>(i % 7) / 4;
+        }
+        return numbers;
+    }
+
     [[nodiscard]] const kith::PointsView* queries() const { return has("queries") ? &queries_ : nullptr; }
 
     std::filesystem::path folder_;
@@ -357,11 +416,11 @@ void record_call(const std::filesystem::path& folder, const std::string& path, i
 
 int main(int argc, char** argv) {
     const std::set<std::string> words(argv + std::min(argc, 6), argv + argc);
-    const std::set<std::string> known{"async",  "counts",   "flat",    "kdtree", "many",
-                                      "masses", "periodic", "queries", "results"};
+    const std::set<std::string> known{"async",  "counts", "flat",     "kdtree",  "many",
+                                      "masses", "mu",     "periodic", "queries", "results"};
     if (argc < 6 || !std::includes(known.begin(), known.end(), words.begin(), words.end())) {
         std::fprintf(stderr, "usage: record_launches FOLDER NAME.D.f32 CALL K MULTIPROCESSORS "
-                             "[periodic] [queries] [masses] [flat] [many] [async] [results] [counts] [kdtree]\n");
+                             "[periodic] [queries] [masses] [mu] [flat] [many] [async] [results] [counts] [kdtree]\n");
         return 2;
     }
     try {

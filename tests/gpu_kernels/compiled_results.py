@@ -49,9 +49,9 @@ NOT_RUN = (
     (r"^complete_kernel<CompleteSearchFrame<", "calls pow, a function, for the radius that a search begins with"),
     (r"^complete_kernel<StoreFrame<", "only for asynchronous calls on a kept tree, whose other kernels are run"),
     (r"^(merge_rows_kernel<|each_index_kernel<ReportRows<)", "only for searches in pieces, when memory is short"),
-    (r"^each_index_kernel<FindLeafBlocks>", "only for visitors"),
     (r"^each_index_kernel<(FindRuns|MakeRunsOfMembers)<unsigned long>", "only for keys of groups that take 64 bits"),
     (r"^join_below_kernel<int, AttributeOfNode<int>, JoinComponents>", "only for more than a thousand points"),
+    (r"^join_below_kernel<long, AttributeOfNode<long>, AddWeights>", "the same"),
     (r"^each_index_kernel<AddVelocities<", "only in phase space, whose other kernels have twice the dimensions"),
 )
 
@@ -85,6 +85,9 @@ CASES = (
     ("radius 10 kdtree", 200, "clustered"), ("rows 10 kdtree periodic queries", 150, "coincident"),
     ("rows 5000 queries", 1030, "clustered"),  # three of them longer than a warp sorts
     ("dbscan 4", 200, "clustered"), ("dbscan 4 periodic", 200, "clustered"),
+    ("pair_counts 10", 200, "clustered"), ("pair_counts 10 periodic masses", 150, "coincident"),
+    ("pair_counts 10 mu queries", 200, "clustered"), ("pair_counts 10 mu masses periodic", 150, "clustered"),
+    ("sums 20", 60, "clustered"), ("sums 4 periodic", 50, "coincident"), ("sums_within 10", 60, "clustered"),
     ("spanning_tree 0", 130, "clustered"), ("spanning_tree 0 periodic", 120, "coincident"),
 )
 # In three dimensions only: the kernels that users write with the public headers.
