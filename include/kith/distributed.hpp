@@ -4,8 +4,9 @@
 // possibly none; all other arguments except Execution must be the same on all ranks. These calls run over ranks: knn(),
 // knn_into(), knn_visit(), radius_search(), radius_count(), sum_neighbors(), pair_counts(), fof(), dbscan(),
 // spanning_tree(), fof_ladder(), hierarchy(), edges_in_order(), catalog(), halos(), z_order() and gather(), with the
-// engine tree or automatic, on points, not on a Tree, which belongs to one process; on the CPU; knn(), knn_into() and
-// fof() also on a GPU of each rank, with points in host memory. All others refuse it on every rank.
+// engine tree or automatic, on points, not on a Tree, which belongs to one process; on the CPU; knn(), knn_into(),
+// radius_search(), radius_count() and fof() also on a GPU of each rank, with points in host memory. All others refuse it
+// on every rank.
 //
 // Points stay on their rank; each rank gets the answers for its own points or queries, in their order. The global index
 // of a point is the number of points on lower ranks plus its row. The answers are bit-identical to those of one process
@@ -81,6 +82,11 @@ struct RankOptions {
 /// `kith::knn(points, 16, {.execution = kith::over(ranks)})`. Refers to the communicator, and to the ids and weights, for
 /// as long as it is used; for one call at a time, since calls over ranks are collective.
 [[nodiscard]] Execution over(Communicator& communicator, Execution local = cpu(), RankOptions rank_options = {});
+
+/// Collective. The GPU of this rank, for `kith::over(ranks, kith::cuda(kith::gpu_of_rank(ranks)))`: the ranks of a machine,
+/// which its host name tells, take the GPUs that they see there in turn. Throws unsupported in a build without CUDA, and
+/// device if a rank sees no GPU; on all ranks.
+[[nodiscard]] int gpu_of_rank(Communicator& ranks);
 
 namespace detail {
 /// Rows that are sent as bytes, and where they go.

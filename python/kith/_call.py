@@ -34,8 +34,6 @@ class Source(NamedTuple):
         """The arguments of the core that all calls share."""
         if comm is not None:
             comm.require_same("the unit of the points", self.unit)
-            if str(device or "cpu") != "cpu":
-                raise NotImplementedError(f"device is {device!r}, but calls over processes run on the CPU; leave it out")
         if not isinstance(self.core, _core.Tree):
             device = _device_for(device, self.core, queries)
         return _core.Call(self.core, self.box, device, threads, progress_function(progress), _engine_name(engine),

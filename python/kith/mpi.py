@@ -11,7 +11,9 @@ and `kith.gather` names the processes that make a call together. Each passes its
 of the same dimension and type on all; either all pass queries, or none. It gets the answers for its own points or queries, a
 part of the halos, or the counts of all pairs: the bits of the call of one process with the points of all of them in the
 order of their ranks. Indices and labels are global, and int64. All other arguments must be the same on all processes, but
-`threads`, by default each process's share of the cores of its machine, and `progress`.
+`threads`, by default each process's share of the cores of its machine, `progress`, and `device`: `kith.knn`,
+`kith.radius_search`, `kith.radius_count` and `kith.fof` can search and link the points of a process on its GPU,
+`device=f"cuda:{rank % gpus}"`, while other processes use theirs or their CPUs.
 
 Any intracommunicator of mpi4py can be used, with any MPI library, since kith itself is built without MPI. A call
 communicates through a duplicate of it. An error on one process, also in an argument that only this process passes, is
@@ -41,6 +43,7 @@ from kith._arrays import AnyArray
 _LARGEST_MESSAGE = 1 << 30
 _SMALL_MESSAGE = 1 << 16
 _TAGS = (1, 2)
+_TRAFFIC = ("bytes_sent", "bytes_received", "messages_sent", "bytes_from_device")
 
 
 class Ranks:
@@ -70,11 +73,11 @@ class Ranks:
     Attributes
     ----------
     report : dict
-        Of the latest call: `bytes_sent`, `bytes_received` and `messages_sent` of this process, the `seconds` of each stage,
-        `first`, the global index of its first query, label or edge, and `total`, their number on all processes. With
-        `rebalance` these add `bytes_migrated`, the coordinates and velocities of this process's points that were sent to
-        others, and `work`, an array of float32 of shape (n,): what each point cost, in seconds; empty if there is one
-        process.
+        Of the latest call: `bytes_sent`, `bytes_received` and `messages_sent` of this process, `bytes_from_device`, which its
+        GPU sent to its host, the `seconds` of each stage, `first`, the global index of its first query, label or edge, and
+        `total`, their number on all processes. With `rebalance` these add `bytes_migrated`, the coordinates and velocities
+        of this process's points that were sent to others, and `work`, an array of float32 of shape (n,): what each point
+        cost, in seconds; empty if there is one process.
         Of `kith.fof` and `kith.halos` also `groups`, the number of groups, `linking_length` and `psi`; of `kith.dbscan` the
         numbers of `clusters`, `core_points` and `noise_points`.
     """
@@ -158,7 +161,7 @@ class _Team:
         _wait(request)
         self.rank, self.size = self.comm.rank, self.comm.size
         self.threads = _share_of_cores(ranks.comm)
-        self.report = {"seconds": {}, "bytes_sent": 0, "bytes_received": 0, "messages_sent": 0}
+        self.report = {"seconds": {}, **dict.fromkeys(_TRAFFIC, 0)}
         self.is_inside = False
         self._same, self._shared, self._shared_by_all = {}, {}, []
         self._exchanges = 0
@@ -234,12 +237,12 @@ class _Team:
         self.all_gather(mine, everything, lengths.tolist())
         return [pickle.loads(part) for part in numpy.split(everything, numpy.cumsum(lengths)[:-1])]
 
-    def add(self, seconds, sent, received, messages, migrated, first, total, work):
+    def add(self, seconds, traffic, migrated, first, total, work):
         """Adds what a part of the call cost to the report; the first part says which rows or labels are here."""
         report = self.report
         for name, value in seconds.items():
             report["seconds"][name] = report["seconds"].get(name, 0.0) + value
-        for name, value in (("bytes_sent", sent), ("bytes_received", received), ("messages_sent", messages)):
+        for name, value in zip(_TRAFFIC, traffic, strict=True):
             report[name] += value
         report.setdefault("first", first)
         report.setdefault("total", total)

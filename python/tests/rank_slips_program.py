@@ -137,6 +137,8 @@ SLIPS += [(dbscan, slip) for slip in (
 SLIPS += [(mst, slip) for slip in (
     {"psi": 1}, {"psi": 1, "b": 0.2, "velocities": points}, {"velocities": points}, {"b": 0.2}, {"ids": numpy.arange(49)})]
 
+SLIPS += [(call, {"device": device}) for call in (knn, radius_search, fof, dbscan, mst) for device in ("cuda:1000", "gpu", 3)]
+
 for call, slip in SLIPS:
     name = f"{call.__name__}({', '.join(f'{key}={value!r:.40}' for key, value in slip.items())})"
     try:

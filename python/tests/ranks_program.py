@@ -55,6 +55,7 @@ for comm in (world, world.Split(0, world.size - world.rank)):  # the second one 
             assert numpy.array_equal(distances, expected_distances[rows]) and distances.dtype == dtype
             assert report["first"] == first and report["total"] == len(whole)
             assert comm.size == 1 or sum(comm.allgather(report["bytes_received"])) > 0
+            assert report["bytes_from_device"] == 0
             radii = numpy.linspace(0, 0.1, len(whole))
             for r, of_whole in ((0.07, 0.07), (radii[rows], radii)):
                 found = kith.radius_search(mine, r, box=BOX, threads=1, comm=comm)

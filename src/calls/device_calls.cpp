@@ -324,9 +324,9 @@ const DeviceCalls& on_gpu() {
     return calls;
 }
 
-bool finds_device() noexcept {
+int device_count() noexcept {
     int devices = 0;
-    return cudaGetDeviceCount(&devices) == cudaSuccess && devices > 0;
+    return cudaGetDeviceCount(&devices) == cudaSuccess ? devices : 0;
 }
 
 } // namespace kith::detail::inline KITH_GPU

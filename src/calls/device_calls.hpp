@@ -89,6 +89,7 @@ void fof_async_on_device(DeviceFofAsync fof, std::span<std::byte> scratch);
 /// Throws unsupported in a build without CUDA.
 const DeviceCalls& on_gpu();
 
-bool finds_device() noexcept;
+/// GPUs that this process sees.
+int device_count() noexcept;
 
 } // namespace kith::detail::inline KITH_GPU

@@ -208,8 +208,12 @@ Execution execution_of(const CommonOptions& options, Progress progress) {
 
 void add_execution_options(const Parser& command, CommonOptions& options) {
     command.text("--device", "cpu|cuda[:I]",
-                 "Where to search and link: cpu (the default), or cuda for the first GPU, cuda:1 for the second",
-                 [&options](const std::string& text) { options.device = parse_device(text); });
+                 "Where to search and link: cpu (the default), or cuda for the first GPU, cuda:1 for the second; over "
+                 "ranks cuda is a GPU for each, which those of one machine take in turn",
+                 [&options](const std::string& text) {
+                     options.device = parse_device(text);
+                     options.any_gpu = text == "cuda";
+                 });
     add_threads_option(command, options);
     add_json_option(command, options);
 }

@@ -86,6 +86,7 @@ struct CommonOptions {
     bool json = false;
     int threads = 0;
     Device device;
+    bool any_gpu = false; ///< `--device cuda`: over ranks each takes a GPU of its machine in turn
 };
 
 /// What commands that read one snapshot understand.

@@ -28,6 +28,7 @@ void SnapshotRun::add_traffic(const std::optional<Distribution>& distribution) {
     traffic.bytes_received += of_call.bytes_received;
     traffic.messages_sent += of_call.messages_sent;
     traffic.bytes_migrated += of_call.bytes_migrated;
+    traffic.bytes_from_device += of_call.bytes_from_device;
 }
 
 void SnapshotRun::refuse_over_ranks(bool is_given, std::string_view option) const {
@@ -38,14 +39,16 @@ void SnapshotRun::refuse_over_ranks(bool is_given, std::string_view option) cons
 }
 
 void SnapshotRun::try_out(const CallOnNoPoints& call) const {
-    if (ranks_ == nullptr) {
+    if (ranks_ == nullptr || common_.device.kind != DeviceKind::cpu) {
         cli::try_out(common_, call);
     }
 }
 
 void SnapshotRun::read(const io::ReadOptions& options) {
+    if (ranks_ != nullptr && common_.any_gpu) {
+        common_.device.index = RankTeam::collective([&] { return gpu_of_rank(ranks_->communicator()); });
+    }
     agreed([&] {
-        refuse_over_ranks(common_.device.kind != DeviceKind::cpu, "--device cuda");
         outputs.reject_overwrite_of(input);
         if (is_first()) {
             outputs.probe_directories();
@@ -135,6 +138,7 @@ Json SnapshotRun::facts_of_ranks() const {
     facts["most_bytes_received"] = ranks_->max(traffic.bytes_received);
     facts["messages"] = ranks_->sum(traffic.messages_sent);
     facts["bytes_migrated"] = ranks_->sum(traffic.bytes_migrated);
+    facts["bytes_from_gpus"] = ranks_->sum(traffic.bytes_from_device);
     facts["most_seconds"] = slowest;
     facts["most_peak_rss_bytes"] = ranks_->max(peak_rss_bytes());
     return facts;

@@ -74,7 +74,7 @@ public:
     /// Throws UsageError for options that do not work over ranks.
     void refuse_over_ranks(bool is_given, std::string_view option) const;
 
-    /// Before anything is read (try_out.hpp). Over ranks there is one engine and no device to try.
+    /// Before anything is read (try_out.hpp). Over ranks there is one engine, and only a GPU is tried.
     void try_out(const CallOnNoPoints& call) const;
 
     /// Refuses outputs that would overwrite the input or cannot be written, then reads. Over ranks each reads its

@@ -364,6 +364,8 @@ TEST_F(Ranks, AFailureIsToldOnceAndLeavesNoFile) {
           std::tuple("mst points.npy -b 0.2 -o tree.npz", 2, "without --psi"),
           std::tuple("fof points.npy --engine kdtree -o groups.hdf5", 2, "does not work over ranks"),
           std::tuple("dbscan points.npy --eps 0.1 --engine brute -o labels.npy", 2, "does not work over ranks"),
+          std::tuple("dbscan points.npy --eps 0.1 --device cuda -o labels.npy", 2, "does not work over ranks"),
+          std::tuple("knn points.npy -k 3 --device gpu -o near.npz", 2, "--device is 'gpu'"),
           std::tuple("info points.npy", 2, "kith info runs in one process, but 3 were started together"),
           std::tuple("nonsense", 2, "'nonsense' is not a subcommand")}) {
         const Outcome outcome = over(3, arguments);
@@ -372,6 +374,13 @@ TEST_F(Ranks, AFailureIsToldOnceAndLeavesNoFile) {
         EXPECT_EQ(occurrences(outcome.err, "kith: "), 1U) << arguments << "\n" << outcome.err;
         EXPECT_EQ(outcome.out, "") << arguments;
         EXPECT_EQ(files(), before) << arguments;
+    }
+    for (const char* command : {"knn points.npy -k 3 -o near.npz", "radius points.npy -r 1 -o near.npz",
+                                "fof points.npy -b 0.2 -o groups.hdf5"}) {
+        const Outcome outcome = over(3, std::string(command) + " --device cuda:1000"); // no machine has it
+        EXPECT_NE(outcome.exit_code, 0) << command;
+        EXPECT_EQ(occurrences(outcome.err, "kith: "), 1U) << command << "\n" << outcome.err;
+        EXPECT_EQ(files(), before) << command;
     }
     EXPECT_EQ(occurrences(over(3, "--version").out, "kith "), 1U);
     EXPECT_EQ(occurrences(over(2, "knn --help").out, "Usage"), 1U);

@@ -1,6 +1,7 @@
 // Every public function with an execution over ranks: answered as the table of engines says, or refused on all ranks,
 // never answered by each process alone.
 #include "distributed/distributions.hpp"
+#include "distributed/machines.hpp"
 #include "support/cases.hpp"
 #include "support/engines.hpp"
 
@@ -329,6 +330,20 @@ TEST_F(CallsOverTeams, WriteWideIndicesAlone) {
         const auto call = [&] { knn_into({indices, distances}, share.mine, 1, {.execution = over(ranks, cpu(1))}); };
         EXPECT_TRUE(is_refused(ErrorKind::invalid_argument, {"64 bits wide"}, call)); // also without rows of its own
     });
+}
+
+TEST_F(CallsOverTeams, RanksOfAMachineTakeItsGpusInTurn) {
+    const std::vector<std::string> machines{"a", "b", "a", "a", "b"};
+    std::vector<std::int64_t> found;
+    for (int rank = 0; rank < 5; ++rank) {
+        found.push_back(detail::rank_on_machine(std::span<const std::string>(machines), rank));
+    }
+    EXPECT_EQ(found, (std::vector<std::int64_t>{0, 0, 1, 2, 1}));
+    if (!has_cuda()) {
+        run_ranks(2, [](Communicator& ranks) {
+            EXPECT_TRUE(is_refused(ErrorKind::unsupported, {"rank 0", "no CUDA"}, [&] { (void)gpu_of_rank(ranks); }));
+        });
+    }
 }
 
 // What no GPU of a rank does is refused as it is without one, not done by the CPU; on all ranks, if one has a GPU.
