@@ -89,7 +89,7 @@ struct HdbscanResult {
 
     /// The labels of DBSCAN* at eps, those of dbscan() with star = true and the same min_samples, without a search: core
     /// points are numbered by cluster, all others -1. O(n). Throws Error: invalid_argument (an eps that dbscan()
-    /// refuses), out_of_memory, canceled.
+    /// refuses), unsupported (a GPU, ranks), out_of_memory, canceled.
     [[nodiscard]] std::vector<std::int32_t> cut(double eps, const Execution& execution = {}) const;
 };
 

@@ -67,7 +67,7 @@ struct SumOptions {
     FieldStatistics statistics = {};        ///< of the fields
     bool density_gradient = false;
     Engine engine = Engine::automatic;
-    Execution execution = {}; ///< on the CPU or a GPU of one process
+    Execution execution = {}; ///< on the CPU, also over ranks, or on a GPU of one process
 };
 
 /// Of one field, one number per query, or none where it was not asked for.

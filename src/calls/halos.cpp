@@ -112,9 +112,9 @@ template <Coordinate T>
 void find(detail::Context& context, std::span<const std::int32_t> labels, const Particles& particles,
           const detail::halos::Columns& columns, Halos& found) {
     namespace halos = detail::halos;
-    detail::WorkingPoints<T> points(
-        context, particles.tree != nullptr ? PointsOrTree(*particles.tree) : PointsOrTree(particles.positions),
-        found.box);
+    const PointsOrTree given =
+        particles.tree != nullptr ? PointsOrTree(*particles.tree) : PointsOrTree(particles.positions);
+    detail::WorkingPoints<T> points(context, given, found.box);
     HaloOptions& options = found.options;
     halos::resolve_softening(options, points.frame(), particles.positions.count(), found.groups);
 

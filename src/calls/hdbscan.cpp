@@ -17,6 +17,7 @@
 #include "support/allocation_errors.hpp"
 #include "support/context.hpp"
 #include "support/dimension.hpp"
+#include "support/one_process.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -118,6 +119,11 @@ HdbscanResult hdbscan(const PointsOrTree& points, std::int64_t min_cluster_size,
 }
 
 std::vector<std::int32_t> HdbscanResult::cut(double eps, const Execution& execution) const {
+    detail::require_one_process(execution);
+    if (execution.device.kind != DeviceKind::cpu) {
+        throw Error(ErrorKind::unsupported,
+                    "clusters are cut on the CPU only; leave kith::cuda() out of its execution");
+    }
     detail::check_eps(eps);
     const double rounded = detail::with_dtype(dtype, [&]<Coordinate T>(T) { return detail::rounded_eps<T>(eps); });
     if (eps > 0 && rounded < shortest_length) {

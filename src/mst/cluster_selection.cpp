@@ -60,6 +60,9 @@ public:
         if (lambda == largest_lambda) {
             return {1, 0};
         }
+        if (lambda == 0) { // which has no exponent
+            return {0, 0};
+        }
         int exponent = 0;
         const auto digits = static_cast<std::int64_t>(std::ldexp(std::frexp(lambda, &exponent), mantissa_bits));
         const int shift = exponent - mantissa_bits + bits - exponent_;
