@@ -22,6 +22,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -67,6 +68,18 @@ void climb(Context& context, const SpanningTree& tree, std::int64_t min_members,
         if (i > 0) {
             ladder.find_parents(levels[i - 1]);
         }
+    }
+}
+
+/// Where one call over ranks has found the tree, too: its traffic, and the work of points.
+void add_cost_of_tree(const SpanningTree& tree, std::optional<Distribution>& distribution) {
+    if (distribution) {
+        const Traffic& of_tree = tree.distribution->traffic;
+        distribution->traffic.bytes_sent += of_tree.bytes_sent;
+        distribution->traffic.bytes_received += of_tree.bytes_received;
+        distribution->traffic.messages_sent += of_tree.messages_sent;
+        distribution->traffic.bytes_migrated += of_tree.bytes_migrated;
+        distribution->work = tree.distribution->work;
     }
 }
 
@@ -164,7 +177,9 @@ Hierarchy hierarchy(SpanningTree tree, const Execution& execution) {
 Hierarchy hierarchy(const PointsOrTree& points, const SpanningTreeOptions& options) {
     Execution of_merges = cpu(options.execution.threads, options.execution.progress);
     of_merges.team = options.execution.team;
-    return hierarchy(spanning_tree(points, options), of_merges);
+    Hierarchy result = hierarchy(spanning_tree(points, options), of_merges);
+    detail::add_cost_of_tree(result.spanning_tree(), result.distribution);
+    return result;
 }
 
 void Hierarchy::require_width(bool over_ranks) const {
@@ -217,7 +232,10 @@ FofLadder fof_ladder(const PointsOrTree& points, std::span<const LinkingLength> 
         detail::check_ladder_over_team(points, linking_lengths, options);
         FofLadderOptions of_levels = options;
         of_levels.box = {};
-        return HierarchyAccess::make_ladder_over_ranks(spanning_tree(points, of_tree), linking_lengths, of_levels);
+        FofLadder result =
+            HierarchyAccess::make_ladder_over_ranks(spanning_tree(points, of_tree), linking_lengths, of_levels);
+        detail::add_cost_of_tree(result.spanning_tree(), result.distribution);
+        return result;
     }
     detail::check_ladder(linking_lengths, options);
     detail::check_engine(options.engine, detail::Task::spanning_tree, detail::Where::cpu);

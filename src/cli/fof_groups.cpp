@@ -53,6 +53,8 @@ FofResult groups_of(const FofArguments& arguments, FofRun& run, const Execution&
 void refuse_groups_over_ranks(const FofArguments& arguments, const FofRun& run) {
     run.refuse_over_ranks(arguments.engine != Engine::automatic && arguments.engine != Engine::tree,
                           "an --engine other than tree and spanning-tree");
+    run.refuse_over_ranks(arguments.by_spanning_tree && arguments.common.device.kind != DeviceKind::cpu,
+                          "--device cuda with --engine spanning-tree");
     run.refuse_over_ranks(arguments.secondary_types.has_value(), "--secondary-types");
     run.refuse_over_ranks(arguments.separation_in_universe, "--mean-separation cosmology");
 }

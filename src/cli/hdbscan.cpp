@@ -114,7 +114,7 @@ Command hdbscan_command(const Parser& program) {
     add_execution_options(command, arguments->common);
     add_footer(command,
                "Rows count the points read, in file order: with --types 1 they are rows of type 1. Clusters are\n"
-               "numbered from 0 by their first member. kith.plot.condensed_tree draws the condensed tree.",
+               "numbered from 0 by their first member.",
                "  kith hdbscan points.npy -o clusters.npz\n"
                "  kith hdbscan snapshot.hdf5 --min-cluster-size 50 --min-samples 10 -o clusters.hdf5\n"
                "  kith hdbscan stars.csv --leaves --json");

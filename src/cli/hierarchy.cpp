@@ -255,6 +255,7 @@ void execute(Arguments& arguments, const Invocation& invocation) {
                     invocation.ranks);
     run.agreed([&] {
         require_ascending(arguments);
+        run.refuse_over_ranks(arguments.common.device.kind != DeviceKind::cpu, "--device cuda");
         run.refuse_over_ranks(arguments.engine != Engine::automatic && arguments.engine != Engine::tree,
                               "an --engine other than tree");
         run.outputs.plan("-o", arguments.output, {".hdf5", ".h5"});

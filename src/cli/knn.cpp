@@ -112,6 +112,7 @@ void run(Arguments& arguments, const Invocation& invocation) {
                 .parameters = {{"k", fmt::format("{}", arguments.k)},
                                {"max_distance", fmt::format("{}", arguments.max_distance)},
                                {"squared", arguments.squared ? "true" : "false"}},
+                .on_gpus_of_ranks = true,
                 .memory_remedy = fmt::format("ask for fewer neighbors (-k) or {} --queries",
                                              arguments.queries.empty() ? "search around a part of the points with"
                                                                        : "give fewer points at once with"),

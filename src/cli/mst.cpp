@@ -73,7 +73,9 @@ SearchOutcome search(const Arguments& arguments, const SearchTask& task) {
     SpanningTreeOptions options{.box = task.box,
                                 .engine = arguments.engine,
                                 .execution = execution_over(task.ranks, task.execution, arguments.rebalance)};
-    if (const auto phase_space = phase_space_of(arguments.psi, task.snapshot, arguments.snapshot)) {
+    const auto phase_space =
+        task.library([&] { return phase_space_of(arguments.psi, task.snapshot, arguments.snapshot); });
+    if (phase_space) {
         options.phase_space = PhaseSpaceAt{*phase_space, length_of(arguments)};
     }
     const auto found = task.library([&] { return spanning_tree(task.points, options); });

@@ -119,6 +119,7 @@ void run(Arguments& arguments, const Invocation& invocation) {
     });
     Search how{.stages = {"read", "upload", "order", "tree", "count", "search", "download", "write"},
                .parameters = {{"radius", fmt::format("{}", arguments.radius)}},
+               .on_gpus_of_ranks = true,
                .memory_remedy = "take a smaller radius (-r), fewer points at once with --queries, or --count",
                .run = [&](const SearchTask& task) { return search(arguments, task); },
                .try_out =

@@ -180,6 +180,8 @@ void run_search(const SearchArguments& arguments, const Invocation& invocation, 
         }
         run.refuse_over_ranks(arguments.engine != Engine::automatic && arguments.engine != Engine::tree,
                               "an --engine other than tree");
+        run.refuse_over_ranks(!search.on_gpus_of_ranks && arguments.common.device.kind != DeviceKind::cpu,
+                              "--device cuda");
         run.refuse_over_ranks(arguments.z_order, "--z-order");
         if (!arguments.output.empty()) {
             search.writes_npy ? run.outputs.plan("-o", arguments.output, {".npy", ".npz", ".hdf5", ".h5"})

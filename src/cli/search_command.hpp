@@ -108,6 +108,7 @@ struct Search {
     bool in_phase_space = false;                   ///< velocities and masses are read, too
     bool with_masses = false;                      ///< masses are
     bool writes_npy = false;                       ///< besides .npz and HDF5
+    bool on_gpus_of_ranks = false;                 ///< over ranks, each can search on a GPU
     std::string memory_remedy;                     ///< which options to change if a result does not fit
     std::function<SearchOutcome(const SearchTask&)> run;
     CallOnNoPoints try_out; ///< refuses early (try_out.hpp)

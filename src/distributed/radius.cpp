@@ -116,6 +116,7 @@ private:
         options.exclude_self = false;
         options.engine = Engine::tree;
         options.index_type = IndexType::int64;
+        options.execution.device = Device(); // joined points are the host's; a GPU is searched by gpu_
         return options;
     }
 

@@ -365,6 +365,12 @@ TEST_F(Ranks, AFailureIsToldOnceAndLeavesNoFile) {
           std::tuple("fof points.npy --engine kdtree -o groups.hdf5", 2, "does not work over ranks"),
           std::tuple("dbscan points.npy --eps 0.1 --engine brute -o labels.npy", 2, "does not work over ranks"),
           std::tuple("dbscan points.npy --eps 0.1 --device cuda -o labels.npy", 2, "does not work over ranks"),
+          std::tuple("density points.npy --device cuda -o density.npy", 2, "does not work over ranks"),
+          std::tuple("pairs points.npy --edges 0:1:2 --device cuda -o pairs.npz", 2, "does not work over ranks"),
+          std::tuple("mst points.npy --device cuda -o tree.npz", 2, "does not work over ranks"),
+          std::tuple("hierarchy points.npy -b 0.2 --device cuda -o levels.hdf5", 2, "does not work over ranks"),
+          std::tuple("fof points.npy --engine spanning-tree --device cuda -o groups.hdf5", 2,
+                     "does not work over ranks"),
           std::tuple("knn points.npy -k 3 --device gpu -o near.npz", 2, "--device is 'gpu'"),
           std::tuple("info points.npy", 2, "kith info runs in one process, but 3 were started together"),
           std::tuple("nonsense", 2, "'nonsense' is not a subcommand")}) {

@@ -152,9 +152,13 @@ auto within_of_rank(Communicator& communicator, const PointsView& mine, const Po
     return detail::on_all_ranks(communicator, [&](detail::Ranks& ranks) {
         detail::Context context(cpu(1));
         const std::int64_t rows = (queries != nullptr ? *queries : mine).count();
+        RadiusOptions here = options;
+        if (device >= 0) { // as a call over ranks names it
+            here.execution = on_emulated_device(device);
+        }
         auto result =
             search(ranks, context,
-                   detail::RadiusOverRanks{mine, queries, radii, detail::check_radii(radii, rows), options, of_ranks},
+                   detail::RadiusOverRanks{mine, queries, radii, detail::check_radii(radii, rows), here, of_ranks},
                    searchers_on<T>(device));
         result.distribution.emplace().traffic = ranks.traffic();
         return result;
