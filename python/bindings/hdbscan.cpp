@@ -86,8 +86,7 @@ nb::dict clusters_of(const HdbscanResult& found) {
 
 nb::object edges_of(nb::handle self) {
     const auto& edges = nb::cast<const HdbscanResult&>(self).edges;
-    return nb::cast(
-        nb::ndarray<nb::numpy, std::int32_t>(const_cast<SpanningEdge*>(edges.data()), {edges.size(), 2}, self));
+    return nb::cast(nb::ndarray<nb::numpy, const std::int32_t>(edges.data(), {edges.size(), 2}, self));
 }
 
 template <class Number>
@@ -95,6 +94,11 @@ auto view_of(std::vector<Number> HdbscanResult::*member) {
     return [member](nb::handle self) {
         return array_of(std::span<const Number>(nb::cast<const HdbscanResult&>(self).*member), self);
     };
+}
+/// What cuts and the linkage read later, and so cannot be written to.
+template <class Number>
+auto constant_view_of(std::vector<Number> HdbscanResult::*member) {
+    return [member](nb::handle self) { return numpy_view(nb::cast<const HdbscanResult&>(self).*member, 0, self); };
 }
 template <class Number>
 auto view_of(std::vector<Number> CondensedTree::*member) {
@@ -116,8 +120,8 @@ void bind_hdbscan(nb::module_& module) {
         .def_prop_ro("probabilities", view_of(&HdbscanResult::probabilities))
         .def_prop_ro("outlier_scores", view_of(&HdbscanResult::outlier_scores))
         .def_prop_ro("sizes", view_of(&HdbscanResult::sizes))
-        .def_prop_ro("core_distances", view_of(&HdbscanResult::core_distances))
-        .def_prop_ro("heights", view_of(&HdbscanResult::heights))
+        .def_prop_ro("core_distances", constant_view_of(&HdbscanResult::core_distances))
+        .def_prop_ro("heights", constant_view_of(&HdbscanResult::heights))
         .def_prop_ro("edges", edges_of)
         .def_prop_ro("last_clusters", view_of(&CondensedTree::last_clusters))
         .def_prop_ro("lambdas", view_of(&CondensedTree::lambdas))

@@ -45,9 +45,9 @@ from kith._z_order import gather, z_order
 
 Canceled: type[RuntimeError] = getattr(_core, "Canceled")
 __version__ = _core.version
-__all__ = ["Box", "Canceled", "Catalog", "CatalogPart", "CondensedTree", "Correlation", "DeviceCatalog", "FieldSums", "FofLadder",
-           "GroupOrder", "Halos", "HalosPart", "HdbscanResult", "Hierarchy", "KdTreeOrder", "KnnBlock", "KnnResult", "NeighborSums",
-           "PairCounts", "RadiusResult", "Snapshot", "SpanningTree", "Tree", "b_of_overdensity", "correlation",
+__all__ = ["Box", "Canceled", "Catalog", "CatalogPart", "CondensedTree", "Correlation", "DeviceCatalog", "FieldSums",
+           "FofLadder", "GroupOrder", "Halos", "HalosPart", "HdbscanResult", "Hierarchy", "KdTreeOrder", "KnnBlock",
+           "KnnResult", "NeighborSums", "PairCounts", "RadiusResult", "Snapshot", "SpanningTree", "Tree", "b_of_overdensity", "correlation",
            "dbscan", "density", "fof", "fof_ladder", "gather", "group_order", "halos", "has_cuda", "hdbscan", "hierarchy",
            "kdtree_order", "knn", "knn_blocks", "mst", "pair_counts", "radius_count", "radius_search", "read",
            "read_catalog", "read_header", "read_tipsy_array", "release_memory", "sum_neighbors", "write_catalog",

@@ -124,6 +124,8 @@ def correlation(points: AnyArray, randoms: AnyArray | None = None, *, edges: Any
         Without `randoms`: for an open axis, an edge beyond half a period, bins of (s, mu) in other than three
         dimensions, or `regions`; for less than two regions, and one that has points but no randoms; and as
         `kith.pair_counts`.
+    NotImplementedError
+        For `regions` over processes, and as `kith.pair_counts`.
 
     Notes
     -----
@@ -150,6 +152,8 @@ def correlation(points: AnyArray, randoms: AnyArray | None = None, *, edges: Any
             raise ValueError(f"{name} are given without randoms")
     if comm is not None and (regions is not None or random_regions is not None):
         raise NotImplementedError("regions are given, but the jackknife runs within one process; leave them or comm out")
+    if comm is not None:
+        comm.require_same("whether there are randoms", randoms is not None)
     weights = as_weights(weights, "weights")
     totals = _Totals(comm)
     totals.note("points", source.shape[0] if source.shape else 0, weights)
@@ -225,7 +229,8 @@ class _Totals:
         """The others know it once all have begun to count."""
         noted: tuple[list, list] = [count], [count]
         if weights is not None:
-            noted = _exact_parts(weights), _exact_parts(weights**2)
+            with numpy.errstate(over="ignore"):
+                noted = _exact_parts(weights), _exact_parts(weights**2)
         self._noted[name] = noted
         if self._comm is not None:
             self._comm.share(name, noted)
@@ -242,12 +247,15 @@ class _Totals:
 
 
 def _exact_parts(numbers):
-    """A few numbers with the same sum, without any rounding."""
+    """A few numbers with the same sum, without any rounding; NaN for numbers that the core refuses."""
+    if not numpy.isfinite(numbers).all():
+        return [math.nan]
     parts: list[float] = []
-    while rest := math.fsum(itertools.chain(numbers, (-part for part in parts))):
-        parts.append(rest)
-        if not math.isfinite(rest):  # which is refused
-            break
+    try:
+        while rest := math.fsum(itertools.chain(numbers, (-part for part in parts))):
+            parts.append(rest)
+    except OverflowError:
+        raise ValueError("the sum of the squares of the weights is beyond float64; give smaller weights") from None
     return parts
 
 

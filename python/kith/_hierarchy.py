@@ -79,7 +79,10 @@ class Hierarchy:
     linkage : NumPy array of float64, shape (n - 1, 4)
         SciPy's linkage matrix, for `scipy.cluster.hierarchy.fcluster`, `dendrogram` and others: row i joins two
         clusters into cluster n + i. Its columns are the smaller and the larger number of the two, the linking length at
-        which they join (in the units of the points), and the number of points of both. Cluster i < n is point i.
+        which they join (in the units of the points), and the number of points of both. Cluster i < n is point i. Over
+        processes the rows of this one's merges.
+    first_merge : int
+        The number of the first of these rows: 0, unless found over processes.
     box : Box
         With every origin resolved.
     mean_separation : float

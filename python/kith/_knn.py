@@ -131,6 +131,9 @@ def knn(points: AnyArray, k: int, queries: AnyArray | None = None, *, box: BoxLi
     source, queries, max_distance = normalize_arguments(points, box, one_dimension=True, queries=queries,
                                                         max_distance=max_distance)
     queries = as_queries(queries, source)
+    if comm is not None and exclude_labels is not None:
+        raise NotImplementedError("exclude_labels and comm are given, but neighbors of other labels are found within one "
+                                  "process; leave one of them out")
     call = source.call(device, threads, progress, engine, queries, comm)
     rows = _Rows(source, queries, k, return_distances, index_dtype, _arrays.flag(z_order, "z_order"), out, comm)
     used = _core.search(call, queries, rows.k, _arrays.flag(exclude_self, "exclude_self"),

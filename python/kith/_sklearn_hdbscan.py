@@ -2,14 +2,12 @@
 
 import numpy
 import sklearn.cluster
-from joblib import effective_n_jobs
 from scipy.sparse import issparse
-from sklearn.exceptions import EfficiencyWarning
 from sklearn.utils.validation import validate_data
 
 from kith import _units
 from kith._hdbscan import hdbscan
-from kith._warnings import warn
+from kith._sklearn_search import threads_of, warn_of_handing_over
 
 _INFINITE, _MISSING = -2, -3  # labels of scikit-learn
 _MERGES = numpy.dtype([("left_node", numpy.int64), ("right_node", numpy.int64), ("value", numpy.float64),
@@ -66,7 +64,8 @@ allow_single_cluster, store_centers
             except NotImplementedError as error:  # for these dimensions
                 reason = str(error).partition(";")[0]
         if reason is not None:
-            warn(f"{reason}; scikit-learn's own HDBSCAN is used", EfficiencyWarning)
+            warn_of_handing_over(reason, "scikit-learn's own HDBSCAN")
+            vars(self).pop("outlier_scores_", None)  # which scikit-learn has not
             return super().fit(X, y)
         self._metric_params = self.metric_params or {}
         self._raw_data = points
@@ -96,7 +95,7 @@ allow_single_cluster, store_centers
                        cluster_selection_method=self.cluster_selection_method,
                        cluster_selection_epsilon=self.cluster_selection_epsilon, max_cluster_size=self.max_cluster_size,
                        allow_single_cluster=bool(self.allow_single_cluster),
-                       threads=self.n_jobs and effective_n_jobs(self.n_jobs))
+                       threads=threads_of(self.n_jobs))
 
     def _reason_to_hand_over(self, X):
         if issparse(X):

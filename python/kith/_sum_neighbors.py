@@ -121,7 +121,8 @@ def sum_neighbors(points: AnyArray, k: int | None = None, queries: AnyArray | No
     TypeError
         For types that are not numbers, or complex, or wider than float64; for both k and r, or neither.
     NotImplementedError
-        For columns in memory of a GPU, engine "clover" within radii, and other engines than "tree" on a GPU.
+        For columns in memory of a GPU, engine "clover" within radii, other engines than "tree" on a GPU, and a GPU over
+        processes.
 
     Warns
     -----

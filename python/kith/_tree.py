@@ -166,7 +166,8 @@ class Tree:
         NotImplementedError
             A tree of another engine, or on a GPU.
         """
-        return self._core.node_boxes(max(-1, min(_arrays.as_whole(plane, "plane"), 2**31 - 1)))
+        boxes = self._core.node_boxes(max(-1, min(_arrays.as_whole(plane, "plane"), 2**31 - 1)))
+        return tuple(faces[:, :self.dimension] for faces in boxes)
 
     @takes_own_names
     def query(self, queries: AnyArray | None = None, k: int = 1, *, exclude_self: bool = False,

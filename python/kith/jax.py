@@ -1,6 +1,6 @@
 """Searches, groups, sums and z-order under `jax.jit`, with distances and sums that can be differentiated.
 
-They are custom calls of XLA, on CPUs and NVIDIA GPUs; arrays stay where they are. The number of neighbors, the box and
+They are custom calls of XLA, on CPUs and NVIDIA GPUs, sums on CPUs alone; arrays stay where they are. The number of neighbors, the box and
 the other options are ordinary Python values, fixed when a function is traced. `jax.vmap` makes one call of a batch; if
 all its queries are of the same points, they are one search. kith must have been built with JAX at hand:
 `pip install --no-build-isolation .` where JAX, nanobind and scikit-build-core are installed.

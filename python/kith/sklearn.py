@@ -15,6 +15,9 @@ The metrics of neighbors are "euclidean", "l2", "minkowski" with p = 2, "sqeucli
 scikit-learn takes columns of latitude and longitude in radians, in this order, and returns angles in radians (right to
 4e-16 near 0, to 3e-8 near antipodes). Other metrics, sparse input, more than 8 columns, sample weights of DBSCAN, and trees
 that scikit-learn built go to scikit-learn's own search, with an `EfficiencyWarning`.
+
+Labels of HDBSCAN agree up to their numbers where scikit-learn's own do not depend on the order of rows; other metrics, and
+an `alpha` other than 1, are handed over.
 """
 
 from kith._sklearn_dbscan import DBSCAN
@@ -33,5 +36,6 @@ from kith._sklearn_neighbors import (
 )
 
 __all__ = ["DBSCAN", "HDBSCAN", "KNeighborsClassifier", "KNeighborsRegressor", "KNeighborsTransformer",
-           "LocalOutlierFactor", "NearestNeighbors", "RadiusNeighborsClassifier", "RadiusNeighborsRegressor", "RadiusNeighborsTransformer",
+           "LocalOutlierFactor", "NearestNeighbors", "RadiusNeighborsClassifier", "RadiusNeighborsRegressor",
+           "RadiusNeighborsTransformer",
            "kneighbors_graph", "radius_neighbors_graph"]

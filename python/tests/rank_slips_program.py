@@ -102,7 +102,7 @@ SLIPS += [(gather, slip) for slip in (
     {"array": points[:, :2]}, {"array": points.astype(numpy.float64)}, {"array": numpy.array([None] * 50)}, {"array": 5})]
 SLIPS += [(knn, slip) for slip in (
     {"k": None}, {"k": 2.5}, {"k": "3"}, {"k": 0}, {"k": 4}, {"max_distance": "far"}, {"max_distance": -1},
-    {"max_distance": 0.5}, {"exclude_self": True})]
+    {"max_distance": 0.5}, {"exclude_self": True}, {"exclude_labels": numpy.zeros(50, int)})]
 SLIPS += [(radius_search, slip) for slip in (
     {"r": None}, {"r": "wide"}, {"r": -1}, {"r": 0.2}, {"r": numpy.full(3, 0.1)}, {"r": numpy.full((50, 2), 0.1)})]
 SLIPS += [(sum_neighbors, slip) for slip in (
@@ -115,7 +115,7 @@ SLIPS += [(pair_counts, slip) for slip in (
     {"pi_edges": [0, 1]}, {"line_of_sight": 0}, {"weights": None}, {"weights": -points[:, 0]}, {"weights": points[:3, 0]},
     {"other": points}, {"other": "words"}, {"other_weights": points[:, 0]}, {"ids": numpy.arange(49)})]
 SLIPS += [(correlation, slip) for slip in (
-    {"randoms": None}, {"randoms": "words"}, {"random_weights": points[:, 0]}, {"weights": points[:, 0]},
+    {"randoms": None}, {"randoms": None, "box": 1.0}, {"randoms": "words"}, {"random_weights": points[:, 0]}, {"weights": points[:, 0]},
     {"weights": points[:3, 0]}, {"edges": [0.2, 0]}, {"edges": [0, 0.2]})]
 SLIPS += [(fof, slip) for slip in (
     {"psi": 1}, {"psi": 1, "velocities": points}, {"psi": "fast", "velocities": points},

@@ -290,7 +290,8 @@ for options, of_whole, at in (({}, whole["points"], numpy.arange(first, first + 
             assert ladder.first_groups[level] == sum(world.allgather(len(ladder.sizes[level]))[:world.rank])
             assert numpy.array_equal(everyone(ladder.sizes[level]), levels.sizes[level])
             members = everyone(ladder.first_members[level])
-            assert numpy.array_equal(members, sorted_ids[levels.first_members[level]] if options else levels.first_members[level])
+            firsts = levels.first_members[level]
+            assert numpy.array_equal(members, sorted_ids[firsts] if options else firsts)
             assert numpy.array_equal(ladder.labels(level, comm=ranks), levels.labels(level)[at])
         assert numpy.array_equal(everyone(ladder.parents[0]), levels.parents[0])
     for call in (lambda: pickle.dumps(found), lambda: found.cut(0.1), lambda: ladder.labels(0)):
@@ -318,8 +319,11 @@ if world.size == 3:
 
 # What is not found over processes is refused on all of them, within seconds; so are trees, and int32.
 tree = kith.Tree(numpy.random.default_rng(0).random((50, 3)))
-refused = {"brute mst": lambda: kith.mst(mine, engine="brute", comm=world), "brute": lambda: kith.fof(mine, 0.1, engine="brute", comm=world),
-           "tree": lambda: kith.knn(tree, 3, comm=world), "few": lambda: kith.radius_count(tree, 0.1, [[0, 0, 0]], comm=world),
+refused = {"brute mst": lambda: kith.mst(mine, engine="brute", comm=world),
+           "brute": lambda: kith.fof(mine, 0.1, engine="brute", comm=world),
+           "tree": lambda: kith.knn(tree, 3, comm=world),
+           "few": lambda: kith.radius_count(tree, 0.1, [[0, 0, 0]], comm=world),
+           "other labels": lambda: kith.knn(mine, 2, exclude_labels=numpy.zeros(len(mine), int), comm=world),
            "int32": lambda: kith.knn(mine, 3, index_dtype=numpy.int32, comm=world),
            "out": lambda: kith.knn(mine, 1, out=(numpy.empty((len(mine), 1), numpy.float32),
                                                  numpy.empty((len(mine), 1), numpy.int32)), comm=world),
