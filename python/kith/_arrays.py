@@ -304,7 +304,7 @@ def in_library_of(array, result):
     library = library_of(array)
     if library == "torch":
         import torch
-        return torch.from_numpy(result)
+        return torch.from_numpy(result if result.flags.writeable else result.copy())  # which has no such flag
     if library in ("jax", "jaxlib"):
         import jax
         if array.committed and str(_core.device_of(array)) == "cpu":  # by default JAX makes arrays on a GPU if there is one
