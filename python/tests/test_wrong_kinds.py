@@ -110,11 +110,12 @@ FUNCTIONS = {
         "internal_energies": PARTICLES["masses"], **PARTICLES, **LINKING, **LINKED, **ALONE}),
     "hierarchy": (kith.hierarchy, IN_PHASE_SPACE, {"points": [*ARRAYS, None, [1.0, 2.0]], "box": BOXES, "comm": COMMUNICATORS, **PHASE_SPACE,
                                                    **ALONE}),
-    "Hierarchy.cut": (HIERARCHY.cut, {"linking_length": 0.1}, {**LINKING, "b": NUMBERS, **ALONE}),
-    "Hierarchy.ladder": (HIERARCHY.ladder, {"linking_lengths": [0.1]}, {**RUNGS, **ALONE}),
+    "Hierarchy.cut": (HIERARCHY.cut, {"linking_length": 0.1}, {
+        **LINKING, "b": NUMBERS, "comm": COMMUNICATORS, **ALONE}),
+    "Hierarchy.ladder": (HIERARCHY.ladder, {"linking_lengths": [0.1]}, {**RUNGS, "comm": COMMUNICATORS, **ALONE}),
     "fof_ladder": (kith.fof_ladder, {"points": POINTS, "linking_lengths": [0.1]}, {
         "points": [*ARRAYS, None, [1.0, 2.0]], "box": BOXES, "comm": COMMUNICATORS, **RUNGS, **ALONE}),
-    "FofLadder.labels": (LADDER.labels, {"level": 0}, {"level": WHOLE, **ALONE}),
+    "FofLadder.labels": (LADDER.labels, {"level": 0}, {"level": WHOLE, "comm": COMMUNICATORS, **ALONE}),
     "Tree.hierarchy": (TREE.hierarchy, {}, ALONE),
     "Tree.fof_ladder": (TREE.fof_ladder, {"linking_lengths": [0.1]}, {**RUNGS, **ALONE}),
     "Tree": (kith.Tree, {"points": POINTS}, {"points": [*ARRAYS, None, [1.0, 2.0]], "box": BOXES,
