@@ -1,0 +1,127 @@
+// Sums over neighbors and pair counts over ranks, as rank_calls.hpp says.
+#include "calls/rank_calls.hpp"
+
+#include "calls/calls.hpp"
+#include "calls/over_team.hpp"
+#include "calls/sum_memory.hpp"
+#include "distributed/arguments.hpp"
+#include "distributed/pair_counts.hpp"
+#include "distributed/sum_neighbors.hpp"
+#include "neighbors/sum_passes.hpp"
+#include "support/dimension.hpp"
+#include "support/message.hpp"
+
+#include <bit>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace kith::detail {
+
+namespace {
+
+std::vector<Argument> arguments_of(const SumCall& call) {
+    const SumOptions& options = call.options;
+    const FieldStatistics& wanted = options.statistics;
+    const Nearest* const nearest = std::get_if<Nearest>(&call.neighborhood);
+    const Within* const within = std::get_if<Within>(&call.neighborhood);
+    const bool is_uniform = within != nullptr && within->radii.is_uniform();
+    std::vector<Argument> arguments = shape_arguments(call.points.points(), options.box);
+    arguments.insert(arguments.end(),
+                     {{"k", nearest != nullptr ? static_cast<double>(nearest->k) : 0.0},
+                      flag("one radius for all queries", is_uniform),
+                      {"radius", is_uniform ? within->radii[0] : 0.0},
+                      flag("exclude_self", options.exclude_self),
+                      {"number of the kernel", static_cast<double>(options.kernel)},
+                      flag("density_gradient", options.density_gradient),
+                      flag("masses", options.masses.has_value()),
+                      type("type of the masses", options.masses ? options.masses->dtype() : DType::float32),
+                      {"number of fields", static_cast<double>(options.fields.size())},
+                      flag("statistics.sum", wanted.sum),
+                      flag("statistics.mean", wanted.mean),
+                      flag("statistics.variance", wanted.variance),
+                      flag("statistics.least", wanted.least),
+                      flag("statistics.greatest", wanted.greatest),
+                      flag("statistics.gradient", wanted.gradient),
+                      flag("separate queries", call.queries != nullptr)});
+    std::vector<std::int64_t> types;
+    for (const ScalarsView& field : options.fields) {
+        types.push_back(static_cast<std::int64_t>(field.dtype()));
+    }
+    arguments.push_back(hash("types of the fields", types));
+    return arguments;
+}
+
+/// The bits of numbers that all ranks must pass alike.
+Argument hash_of(const char* name, std::span<const double> numbers) {
+    std::vector<std::int64_t> bits;
+    for (const double number : numbers) {
+        bits.push_back(std::bit_cast<std::int64_t>(number));
+    }
+    return hash(name, bits);
+}
+
+std::vector<Argument> arguments_of(const PairCall& call) {
+    const PairCountOptions& options = call.options;
+    std::vector<Argument> arguments = shape_arguments(call.points.points(), options.box);
+    arguments.insert(arguments.end(), {{"number of edges", static_cast<double>(call.edges.size())},
+                                       hash_of("edges", call.edges),
+                                       {"number of the binning", static_cast<double>(options.binning)},
+                                       {"number of second_edges", static_cast<double>(options.second_edges.size())},
+                                       hash_of("second_edges", options.second_edges),
+                                       {"line_of_sight", static_cast<double>(options.line_of_sight)},
+                                       flag("another set", call.other != nullptr),
+                                       flag("weights", options.weights.has_value()),
+                                       flag("other_weights", options.other_weights.has_value())});
+    return arguments;
+}
+
+} // namespace
+
+NeighborSums sum_neighbors_over_team(const SumCall& call) {
+    std::int64_t smallest = -1;
+    return over_team(
+        call.options, [&] { smallest = check(call); },
+        [&](const SumOptions& options) {
+            return call.queries != nullptr ? sum_neighbors(call.points, *call.queries, call.neighborhood, options)
+                                           : sum_neighbors(call.points, call.neighborhood, options);
+        },
+        [&](Ranks& ranks, Context& context, const SumOptions& options, const RankOptions& of_ranks) {
+            require_same(ranks, RankFunction::sum_neighbors, arguments_of(call));
+            NeighborSums sums;
+            ranks.agreed([&] {
+                context.run([&] { check_columns(options); });
+                allocate({call.points, call.queries, call.neighborhood, options}, sums);
+            });
+            with_dtype(call.points.dtype(), [&]<Coordinate T>(T) {
+                sum_over_ranks<T>(ranks, context,
+                                  {call.points.points(), call.queries, call.neighborhood, smallest, options, of_ranks},
+                                  sums);
+            });
+            sums.stages = context.take_stages();
+            return sums;
+        },
+        [](const NeighborSums& sums) { return std::ssize(sums.density); });
+}
+
+PairCounts pair_counts_over_team(const PairCall& call) {
+    return over_team(
+        call.options, [&] { check(call, where_of(call.options.execution)); },
+        [&](const PairCountOptions& options) {
+            return call.other != nullptr ? pair_counts(call.points, *call.other, call.edges, options)
+                                         : pair_counts(call.points, call.edges, options);
+        },
+        [&](Ranks& ranks, Context& context, const PairCountOptions& options, const RankOptions& of_ranks) {
+            require_same(ranks, RankFunction::pair_counts, arguments_of(call));
+            return with_dtype(call.points.dtype(), [&]<Coordinate T>(T) {
+                return pair_counts_over_ranks<T>(ranks, context,
+                                                 {call.points.points(), call.other, call.edges, options, of_ranks});
+            });
+        },
+        [&](const PairCounts&) { return call.points.count(); });
+}
+
+} // namespace kith::detail
