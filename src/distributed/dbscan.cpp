@@ -83,15 +83,24 @@ public:
 private:
     [[nodiscard]] const Frame<T>& frame() const { return shared_.points.frame; }
 
-    /// Requests of leaves for points within eps.
+    /// Requests for points within eps of leaves that have points which are not core points.
     GhostRequests<T> ask(const TreeView<T>& sources, const TreeView<T>& receivers, std::int64_t wanted) {
-        return request_ghosts(ranks_, context_, frame(), sources, receivers, wanted,
-                              [&](std::int64_t) { return GlobalCandidate<T>{request_.squared_length}; });
+        constexpr T nothing = -1; // less than any squared distance
+        const auto bound_of = [&](std::int64_t leaf) {
+            const PlaneView<T>& leaves = receivers.planes[0];
+            for (std::int32_t i = leaves.first_point[leaf]; i < leaves.first_point[leaf + 1]; ++i) {
+                if (result_.is_core[receivers.points.indices[i]] == 0) {
+                    return GlobalCandidate<T>{request_.squared_length};
+                }
+            }
+            return GlobalCandidate<T>{nothing};
+        };
+        return request_ghosts(ranks_, context_, frame(), sources, receivers, wanted, bound_of);
     }
 
     /// Fills the flags, and the trees of the core points and of the others.
     void find_core_points() {
-        PlaneTree<T> tree; // of all points of this rank
+        PlaneTree<T>& tree = others_; // for now of all points of this rank
         ranks_.agreed([&] {
             const std::int64_t count = shared_.points.view.count();
             with_allocation_errors("the flags of core points", [&] { result_.is_core.resize(count); });
@@ -99,11 +108,9 @@ private:
                 tree = build_plane_tree<T>(context_, shared_.points, {});
                 flag(tree, result_.is_core);
             }
-            others_ = part(tree, 0);
         });
         if (request_.min_samples <= shared_.ownership.total()) {
-            GhostRequests<T> requests = ask(tree.view(), others_.view(), request_.min_samples);
-            others_ = PlaneTree<T>(); // frees it
+            GhostRequests<T> requests = ask(tree.view(), tree.view(), request_.min_samples);
             ranks_.agreed([&] {
                 std::vector<GhostRequest<T>> own;
                 for (const std::vector<GhostRequest<T>>& list : requests.to) {
@@ -124,10 +131,20 @@ private:
                         }
                     }
                 }
-                others_ = part(tree, 0);
             });
         }
-        ranks_.agreed([&] { core_ = others_.points.count == 0 ? std::move(tree) : part(tree, 1); });
+        ranks_.agreed([&] {
+            const std::int64_t count = tree.points.count;
+            const std::int64_t core_points = std::ranges::count(result_.is_core, std::uint8_t{1});
+            if (core_points == count) {
+                core_ = std::exchange(tree, PlaneTree<T>());
+                return;
+            }
+            core_ = part(tree, 1);
+            if (core_points > count / 2) { // else the tree of all is little more than that of the others
+                others_ = part(tree, 0);
+            }
+        });
     }
 
     /// Flags the core points of a tree, by row.
@@ -194,7 +211,8 @@ private:
                     static_cast<std::int32_t>(std::ranges::lower_bound(occurring, label_of(i)) - occurring.begin());
             });
             Buffer<std::uint8_t> is_core(context_.memory_tracker(), others_.points.count);
-            std::fill_n(is_core.data(), is_core.size(), std::uint8_t{0});
+            parallel_each(others_.points.count, 1 << 14,
+                          [&](std::int64_t i) { is_core[i] = result_.is_core[others_.points.indices[i]]; });
             std::vector<std::int32_t> found(labels_.size(), -1);
             DbscanSummary here;
             here.sizes.resize(occurring.size());
@@ -203,7 +221,7 @@ private:
             detail::label_border_points(context_, others_.view(), is_core, core.view(), clusters, frame(), request,
                                         here);
             for (const std::int32_t row : others_.points.indices.span()) {
-                if (found[row] >= 0) {
+                if (result_.is_core[row] == 0 && found[row] >= 0) {
                     const std::int64_t label = occurring[found[row]];
                     labels_[row] = labels_[row] < 0 ? label : std::min(labels_[row], label);
                 }
@@ -218,7 +236,7 @@ private:
     DbscanResult& result_;
     std::vector<std::int64_t>& labels_;
     PlaneTree<T> core_;   ///< core points; without planes if there are none
-    PlaneTree<T> others_; ///< all other points of this rank
+    PlaneTree<T> others_; ///< all other points of this rank, and perhaps its core points
 };
 
 /// On the ranks that the points move to.
