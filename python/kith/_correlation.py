@@ -260,7 +260,8 @@ def _exact_parts(numbers):
 
 
 def _landy_szalay(dd, dr, rr, points, randoms):
-    dd, dr, rr = dd / points.pairs, dr / (points.total * randoms.total), rr / randoms.pairs
+    with numpy.errstate(invalid="ignore"):  # of no points
+        dd, dr, rr = dd / points.pairs, dr / (points.total * randoms.total), rr / randoms.pairs
     return _ratio(dd - 2 * dr + rr, rr)
 
 

@@ -137,6 +137,7 @@ void run(Arguments& arguments, const Invocation& invocation) {
                 .try_out =
                     [&](const PointsView& none, const Execution& execution) {
                         PairCountOptions options = options_of(arguments);
+                        options.line_of_sight = -1; // the dimension is not known yet
                         options.execution = execution;
                         (void)pair_counts(none, arguments.edges, options);
                     }});

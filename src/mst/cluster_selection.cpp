@@ -173,10 +173,13 @@ private:
     /// The selected cluster of a point, -1 for noise.
     [[nodiscard]] std::int32_t cluster_of(const Condensed::Exit& exit) const {
         const std::int32_t owner = owner_[exit.cluster];
+        const double height = height_of(exit.merge);
+        if (lambda_of(height) == 0) {
+            return -1;
+        }
         if (owner != 0) {
             return owner;
         }
-        const double height = height_of(exit.merge);
         const bool is_dense = options_.selection_epsilon > 0 ? height <= options_.selection_epsilon
                                                              : lambda_of(height) >= lambda_at(clusters_[0].death);
         return is_dense ? 0 : -1;

@@ -39,6 +39,10 @@ TEST_F(Pairs, InABoxAlongALineOfSightAndWithAnotherSet) {
     EXPECT_EQ(with["line_of_sight"], 1);
     const Json mu = Json::parse(kith("pairs in.npy --edges 0.1:10:1log --mu 0:1:2 --line-of-sight x --json").out);
     EXPECT_EQ(mu["counts"], (std::vector<int>{0, 6}));
+    write_npy("space.npy", std::vector<float>{0, 0, 0, 0, 0, 2, 1, 0, 0}, 3);
+    const Json along = Json::parse(kith("pairs space.npy --edges 0,2 --pi 0,1,3 --line-of-sight z --json").out);
+    EXPECT_EQ(along["counts"], (std::vector<int>{1, 2}));
+    EXPECT_NE(kith("pairs in.npy --edges 0,2 --pi 0,1 --line-of-sight z").err.find("0 to 1"), std::string::npos);
 }
 
 TEST_F(Pairs, WrongUsageIsRefused) {

@@ -238,7 +238,8 @@ void condense(DensityClusters<T>& result, const DensityRequest& request) {
             const bool is_dense = request.epsilon > 0
                                       ? condenser.last_heights[point] <= request.epsilon
                                       : lambda_of(condenser.last_heights[point]) >= greatest_lambda(members);
-            if (cluster > 0 || is_dense) {
+            const bool is_anywhere = lambda_of(condenser.last_heights[point]) > 0;
+            if (is_anywhere && (cluster > 0 || is_dense)) {
                 member_of[static_cast<std::size_t>(point)] = cluster;
             }
         }
