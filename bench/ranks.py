@@ -3,7 +3,8 @@
 
 Source: as jz_tree.py's. The paper has up to 64 GPUs; here are ranks of one thread each, on a machine with fewer cores. So
 what is measured is the processor time of each rank: what it would take on a core of its own, without waits for other
-ranks and without a network. The time of a call is that of its slowest rank. Points are divided along the z-order, as a
+ranks and without a network. All ranks take turns on one core, since two busy ones that share their units or memory slow
+each other down. The time of a call is that of its slowest rank. Points are divided along the z-order, as a
 domain decomposition divides them; k = 16, b = 0.2.
 
 With --device cuda as many GPUs as the machine has take part, up to 8, and times are those of the clock.
@@ -18,6 +19,7 @@ which the simulation takes most, once (it is kept in build/bench-data); --quick 
 
 import argparse
 import json
+import os
 import pathlib
 import subprocess
 import sys
@@ -33,7 +35,7 @@ import workloads
 
 RANKS = (1, 2, 4, 8)
 CALLS = {"knn": "neighbors, k = 16", "fof": "groups, b = 0.2", "mst": "spanning tree"}
-SIZES = {False: {"weak": (10_000, 100_000, 1_000_000), "strong": 4_096_000, "runs": 3},
+SIZES = {False: {"weak": (10_000, 100_000, 1_000_000), "strong": 4_096_000, "runs": 2},
          True: {"weak": (1000, 10_000), "strong": 32_768, "runs": 1}}
 KEPT = environment.ROOT / "build" / "bench-data" / "points"
 
@@ -52,7 +54,8 @@ def run(arguments, kind, name, points, period, ranks, scratch):
     """Rows of one set of points."""
     command = [arguments.program, f"points={points}", f"period={period}", f"ranks={','.join(map(str, ranks))}",
                f"runs={SIZES[arguments.quick]['runs']}", f"device={'cuda' if arguments.device else 'cpu'}"]
-    done = subprocess.run(command, capture_output=True, text=True)
+    one_core = None if arguments.device else lambda: os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+    done = subprocess.run(command, capture_output=True, text=True, preexec_fn=one_core)
     if done.returncode != 0:
         sys.exit(f"ranks.py: {done.stderr.strip() or done.stdout}")
     for line in done.stdout.splitlines():
