@@ -16,6 +16,7 @@
 #include "neighbors/knn.hpp"
 #include "neighbors/sinks.hpp"
 #include "points/frame.hpp"
+#include "settings.hpp"
 #include "support/dimension.hpp"
 
 #include <kith/knn.hpp>
@@ -41,21 +42,6 @@ namespace {
 
 using kith::detail::Context;
 
-using Settings = std::map<std::string, std::string>;
-
-Settings settings_of(int argc, char** argv) {
-    Settings settings;
-    for (int i = 1; i < argc; ++i) {
-        const std::string argument = argv[i];
-        const std::size_t equals = argument.find('=');
-        if (equals == std::string::npos) {
-            throw std::runtime_error("argument '" + argument + "' is not NAME=VALUE");
-        }
-        settings[argument.substr(0, equals)] = argument.substr(equals + 1);
-    }
-    return settings;
-}
-
 std::int64_t number(const Settings& settings, const std::string& name, std::int64_t otherwise) {
     const auto found = settings.find(name);
     return found == settings.end() ? otherwise : std::stoll(found->second);
@@ -75,15 +61,6 @@ PointsFile points_of(const std::string& name) {
         std::memcpy(points.bytes.data() + at, &x, sizeof x);
     }
     return points;
-}
-
-std::vector<std::string> words(const std::string& list) {
-    std::vector<std::string> found;
-    std::istringstream text(list);
-    for (std::string word; std::getline(text, word, ',');) {
-        found.push_back(word);
-    }
-    return found;
 }
 
 template <class Values>

@@ -9,6 +9,7 @@
 // device=cuda rank r works on GPU r; with as many GPUs as ranks `clock`, the time from the first start to the last end,
 // is that of the GPUs. bench/ranks.py calls it.
 #include "contestants/npy.hpp"
+#include "settings.hpp"
 
 #include <kith/kith.hpp>
 
@@ -22,7 +23,6 @@
 #include <iostream>
 #include <map>
 #include <random>
-#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -57,15 +57,6 @@ std::vector<float> points_of(const std::string& name) {
         x = static_cast<float>(random() >> 8) * 0x1p-24F;
     }
     return points;
-}
-
-std::vector<std::string> words(const std::string& list) {
-    std::vector<std::string> found;
-    std::istringstream stream(list);
-    for (std::string word; std::getline(stream, word, ',');) {
-        found.push_back(word);
-    }
-    return found;
 }
 
 /// The points along the z-order.
@@ -158,13 +149,13 @@ void print(const std::string& call, std::int64_t count, const Run& run) {
     std::cout << "}" << std::endl;
 }
 
-void measure(std::map<std::string, std::string> settings) {
-    for (const auto& [name, otherwise] : std::map<std::string, std::string>{{"points", "uniform:100000"},
-                                                                            {"period", "0"},
-                                                                            {"ranks", "1,2,4,8"},
-                                                                            {"calls", "knn,fof,mst"},
-                                                                            {"runs", "3"},
-                                                                            {"device", "cpu"}}) {
+void measure(Settings settings) {
+    for (const auto& [name, otherwise] : Settings{{"points", "uniform:100000"},
+                                                  {"period", "0"},
+                                                  {"ranks", "1,2,4,8"},
+                                                  {"calls", "knn,fof,mst"},
+                                                  {"runs", "3"},
+                                                  {"device", "cpu"}}) {
         settings.emplace(name, otherwise);
     }
     const double period = std::stod(settings["period"]);
@@ -193,16 +184,7 @@ void measure(std::map<std::string, std::string> settings) {
 
 int main(int argc, char** argv) {
     try {
-        std::map<std::string, std::string> settings;
-        for (int i = 1; i < argc; ++i) {
-            const std::string argument = argv[i];
-            const std::size_t equals = argument.find('=');
-            if (equals == std::string::npos) {
-                throw std::runtime_error("argument '" + argument + "' is not NAME=VALUE");
-            }
-            settings[argument.substr(0, equals)] = argument.substr(equals + 1);
-        }
-        bench::measure(std::move(settings));
+        bench::measure(bench::settings_of(argc, argv));
         return 0;
     } catch (const std::exception& failure) {
         std::cerr << "bench_ranks: " << failure.what() << '\n';

@@ -144,7 +144,7 @@ private:
     std::vector<Word> memory_;
 };
 
-/// The nodes of a plane, in order. With tree.plane_of_tasks(threads * 16), tasks for so many threads.
+/// The nodes of a plane, in order. Of the plane tree.plane_of_tasks(16 * threads) they are tasks for these threads.
 template <class View>
 [[nodiscard]] std::vector<Node> nodes_of(const View& tree, int plane) {
     std::vector<Node> nodes(static_cast<std::size_t>(tree.plane_count == 0 ? 0 : tree.planes[plane].nodes));

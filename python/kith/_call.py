@@ -72,7 +72,7 @@ def normalize_arguments(points, box=None, *, one_dimension=False, **lengths):
     """The source of a call, and other lengths as plain numbers in the unit of its points.
 
     A snapshot gives its positions and, if no box is given, its box. The core refuses a box in addition to a tree. Calls
-    for which points may have one coordinate say so by `one_dimension`.
+    with `one_dimension` also take points of one coordinate.
     """
     source = getattr(points, "_source", None)
     is_tree = type(source) is Source

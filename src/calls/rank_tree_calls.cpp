@@ -37,7 +37,7 @@ std::vector<Argument> arguments_of(const SpanningTreeCall& call, const RankOptio
     return arguments;
 }
 
-/// Throws invalid_argument unless the tree is a part as spanning_tree() returns it over so many ranks.
+/// Throws invalid_argument unless the tree is a part as spanning_tree() returns it over these ranks.
 void require_part(const SpanningTree& tree, const Execution& execution) {
     if (execution.device.kind != DeviceKind::cpu) {
         throw Error(ErrorKind::unsupported, "spanning trees are cut and merged on the CPU; use kith::over() with "

@@ -11,6 +11,7 @@
 #include "halos/group_order.hpp"
 #include "halos/resolve_softening.hpp"
 #include "support/dimension.hpp"
+#include "support/joined_stages.hpp"
 #include "support/parallel_in_turn.hpp"
 #include "support/per_thread.hpp"
 #include "tree/plane_tree.hpp"
@@ -312,21 +313,6 @@ private:
     DescribedHalos<T> gathered_; ///< of others that are unbound here
 };
 
-/// One report for the stages of a name.
-StageReports joined(const StageReports& stages) {
-    StageReports joined;
-    for (const StageReport& stage : stages) {
-        const auto same = std::ranges::find(joined, stage.name, &StageReport::name);
-        if (same == joined.end()) {
-            joined.push_back(stage);
-        } else {
-            same->seconds += stage.seconds;
-            same->peak_bytes = std::max(same->peak_bytes, stage.peak_bytes);
-        }
-    }
-    return joined;
-}
-
 } // namespace
 
 Halos halos_over_ranks(Ranks& ranks, Context& context, const HalosOverRanks& call) {
@@ -350,7 +336,7 @@ Halos halos_over_ranks(Ranks& ranks, Context& context, const HalosOverRanks& cal
     with_dtype(particles.positions.dtype(), [&]<Coordinate T>(T) {
         DistributedHalos<T>(ranks, context, call, particles, has_types, largest_velocity, ids, result).run();
     });
-    result.stages = joined(context.take_stages());
+    result.stages = joined_stages(context.take_stages());
     return result;
 }
 

@@ -21,6 +21,7 @@
 #include "pairs/count_pairs.hpp"
 #include "pairs/edges.hpp"
 #include "pairs/pair_weights.hpp"
+#include "support/joined_stages.hpp"
 
 #include <algorithm>
 #include <array>
@@ -86,21 +87,6 @@ struct RankSet {
     /// What is sent with a point.
     [[nodiscard]] std::int64_t whole(std::int32_t point) const { return weights ? unit.whole((*weights)[point]) : 0; }
 };
-
-/// Joins the stages of turns by name.
-StageReports by_name(const StageReports& stages) {
-    StageReports joined;
-    for (const StageReport& stage : stages) {
-        const auto same = std::ranges::find(joined, stage.name, &StageReport::name);
-        if (same == joined.end()) {
-            joined.push_back(stage);
-        } else {
-            same->seconds += stage.seconds;
-            same->peak_bytes = std::max(same->peak_bytes, stage.peak_bytes);
-        }
-    }
-    return joined;
-}
 
 /// The turns of this rank.
 template <Coordinate T>
@@ -288,7 +274,7 @@ PairCounts pair_counts_over_ranks(Ranks& ranks, Context& context, const PairsOve
     ranks.sum(sums.counts);
     sum_of_all(ranks, sums.weights);
     enter(sums, exponent, result);
-    result.stages = by_name(context.take_stages());
+    result.stages = joined_stages(context.take_stages());
     return result;
 }
 

@@ -58,7 +58,7 @@ std::vector<LeafRange> leaf_blocks(DeviceContext& context, const DevicePlaneTree
     return blocks;
 }
 
-/// Searches block after block of queries, with rows of at most so many bytes, and calls take(block, rows) for each.
+/// Searches block after block of queries, whose rows have a limited size, and calls take(block, rows) for each.
 /// Their memory is the device's, of 32-bit indices, and the next block overwrites it.
 template <Coordinate T, int D, class Take>
 void search_in_blocks(DeviceContext& context, const DevicePlaneTree<T>& queries, const DevicePlaneTree<T>& sources,

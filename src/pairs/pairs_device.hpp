@@ -49,7 +49,7 @@ struct WeightedDeviceTree {
     const DevicePairWeights* weights;
 };
 
-/// Copies of so many slots: enough for all blocks that run at a time, if they are few.
+/// The number of copies of the slots: one for each block that runs at a time, if memory allows.
 inline std::int64_t copies_of_slots(const DeviceWork& work, std::int64_t bytes_of_copy, std::int64_t blocks) {
     constexpr std::int64_t max_bytes = 8 << 20; // stay in the second cache
     constexpr std::int64_t blocks_at_a_time = 8;

@@ -178,8 +178,8 @@ struct TreeView {
         return planes[node.plane].first_number + node.index;
     }
 
-    /// The coarsest plane of at least so many nodes, else plane 0: its nodes are tasks of a walk, one after the other or
-    /// side by side. With sixteen for each thread uneven ones even out.
+    /// The coarsest plane with `at_least` nodes or more, else plane 0: its nodes are tasks of a walk, one after the other
+    /// or side by side. Sixteen for each thread even out tasks that differ.
     [[nodiscard]] KITH_HOST_DEVICE int plane_of_tasks(std::int32_t at_least) const {
         int plane = plane_count == 0 ? 0 : plane_count - 1;
         while (plane > 0 && planes[plane].nodes < at_least) {
