@@ -91,6 +91,7 @@ private:
         DescribedHalos<T>* of;
         std::int64_t halo;
         halos::BoundExtent extent = {};
+        std::vector<halos::Crossing> crossings = {};
         std::optional<halos::SphereSearch> spheres = {};
         bool is_done = false;
 
@@ -239,7 +240,8 @@ private:
                 for (; next < std::ssize(searches) && (active.empty() || members + searches[next].members() <= most);
                      ++next) {
                     Search& each = searches[next];
-                    each.spheres.emplace(request, each.extent, bounds[next]);
+                    each.crossings.assign(static_cast<std::size_t>(request.search().densities), {});
+                    each.spheres.emplace(request.search(), each.extent, bounds[next], each.crossings.data());
                     members += each.members();
                     active.push_back(next);
                 }
@@ -267,7 +269,7 @@ private:
     static void add(const ShellParticles& found, halos::DistanceSort& sort, Search& search) {
         sort.for_each(
             found.squares.data(), found.count(), [&](std::int64_t i) { return found.numbers[i]; },
-            [&](std::int64_t i) { search.spheres->add(found.squares[i], found.masses[i]); });
+            [&](std::int64_t i) { search.spheres->add(std::sqrt(found.squares[i]), found.masses[i]); });
         if (!search.spheres->next_shell()) {
             search.of->describer->write_spheres(search.extent, search.spheres->profile(), search.halo,
                                                 search.of->found);
@@ -283,7 +285,8 @@ private:
         if (!request.needs_bounds()) {
             return bounds;
         }
-        std::vector<halos::LargestRadius> radii(searches.size(), halos::LargestRadius(request.lowest_ball_mass));
+        std::vector<halos::LargestRadius> radii(searches.size(),
+                                                halos::LargestRadius(request.search().lowest_ball_mass));
         std::vector<std::int64_t> active(searches.size());
         std::iota(active.begin(), active.end(), 0);
         std::vector<ShellRequest> balls;

@@ -11,6 +11,7 @@
 #include "support/per_thread.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <optional>
 #include <span>
@@ -24,6 +25,7 @@ namespace {
 struct ShellScratch {
     ShellPoints shell;
     DistanceSort sort;
+    std::vector<Crossing> crossings;
 };
 
 template <Coordinate T>
@@ -50,7 +52,7 @@ void collect(const TreeView<T>& tree, const MassPoints<T>& particles, const Boun
         }
         scratch.sort.for_each(
             shell.squares.data(), shell.size, [&](std::int64_t i) { return shell.places[i]; },
-            [&](std::int64_t i) { search.add(shell.squares[i], particles.mass(shell.places[i])); });
+            [&](std::int64_t i) { search.add(std::sqrt(shell.squares[i]), particles.mass(shell.places[i])); });
     } while (search.next_shell());
 }
 
@@ -114,6 +116,7 @@ void describe_halos(Context& context, const ParticleTree<T>& particles, const Gr
     const Frame<T>& frame = particles.tree->points.frame;
     const MassPoints<T> points{&frame, Coordinates<T>(particles.positions), particles.masses, particles.uniform_mass};
     const SphereRequest request(options, frame.exponent, largest_side(tree), tree.points.count);
+    const SearchRequest& shared = request.search();
     std::optional<MassBound<T>> mass_bound;
     if (request.needs_bounds() && !options.bound_only && tree.top >= 0) {
         mass_bound.emplace(context, tree, [&](std::int32_t place) { return points.mass(tree.points.indices[place]); });
@@ -125,9 +128,12 @@ void describe_halos(Context& context, const ParticleTree<T>& particles, const Gr
         const std::span<const std::int32_t> members = GroupMembers{bound.rows, groups.offset}.of(halos.group[halo]);
         const BoundExtent extent = describer.describe_members(members, halo, halos);
         if (!options.bound_only) {
-            SphereSearch search(request, extent,
-                                mass_bound ? mass_bound->largest_radius(extent.center, request.lowest_ball_mass) : 0);
-            collect(tree, points, extent, search, scratch.local());
+            ShellScratch& own = scratch.local();
+            own.crossings.assign(static_cast<std::size_t>(shared.densities), {});
+            SphereSearch search(shared, extent,
+                                mass_bound ? mass_bound->largest_radius(extent.center, shared.lowest_ball_mass) : 0,
+                                own.crossings.data());
+            collect(tree, points, extent, search, own);
             describer.write_spheres(extent, search.profile(), halo, halos);
         }
         context.done(1);

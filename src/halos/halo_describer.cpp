@@ -1,48 +1,48 @@
 #include "halos/halo_describer.hpp"
 
-#include "halos/concentration.hpp"
 #include "halos/terms.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 namespace kith::detail::halos {
 
 template <Coordinate T>
 HaloDescriber<T>::HaloDescriber(const MassPoints<T>& particles, std::span<const std::uint8_t> types,
                                 const SphereRequest& request, const HaloOptions& options)
-    : particles_(particles), types_(types), request_(request), options_(options) {
-    for (int axis = 0; axis < 3; ++axis) {
-        box_.period[axis] = static_cast<double>(particles.frame->period[axis]);
-        box_.origin[axis] = static_cast<double>(particles.frame->origin[axis]);
-    }
-}
+    : particles_(particles), types_(types), request_(request), options_(options),
+      rows_(*particles.frame, request, options) {}
 
 template <Coordinate T>
 BoundExtent HaloDescriber<T>::describe_members(std::span<const std::int32_t> members, std::int64_t halo, Halos& halos) {
     Scratch& scratch = scratch_.local();
     const auto bound = members.first(static_cast<std::size_t>(halos.count[halo]));
-    const BoundExtent extent = load_bound(bound, halos.center_row[halo], scratch);
+    MeasuredMembers measured;
+    measured.extent = load_bound(bound, halos.center_row[halo], scratch);
+    const BoundExtent& extent = measured.extent;
+    for (int axis = 0; axis < 3; ++axis) {
+        measured.center[axis] = static_cast<double>(particles_.positions(extent.center_row, axis));
+    }
     for (const std::int32_t row : bound) {
-        ++halos.count_by_type[max_types * halo + (types_.empty() ? 1 : types_[row])];
+        ++measured.count_by_type[types_.empty() ? 1 : types_[row]];
     }
-    double group_mass = extent.mass;
+    measured.group_mass = extent.mass;
     for (const std::int32_t row : members.subspan(bound.size())) {
-        group_mass += particles_.mass(row);
+        measured.group_mass += particles_.mass(row);
     }
-    halos.mass[halo] = extent.mass;
-    halos.group_mass[halo] = group_mass;
-    halos.unbound_fraction[halo] = group_mass > 0 ? (group_mass - extent.mass) / group_mass : 0;
-    halos.is_bridge[halo] = extent.mass < group_mass / 2 ? 1 : 0;
     const std::span<const double> radii(scratch.radii.data(), bound.size());
     const std::span<const double> masses(scratch.masses.data(), bound.size());
-    const double half_mass = half_mass_radius(radii, masses);
-    halos.half_mass_radius[halo] = as_given(half_mass);
-    write_centers(extent, halo, halos);
-    write_shape(shape_of(scratch.offsets, scratch.weights, half_mass), halo, halos);
+    HalfMassRadius half_mass(std::accumulate(masses.begin(), masses.end(), 0.0));
+    for (std::size_t i = 0; i < bound.size(); ++i) {
+        half_mass.add(radii[i], masses[i]);
+    }
+    measured.half_mass_radius = half_mass.finish();
+    measured.shape = shape_of(scratch.offsets, scratch.weights, measured.half_mass_radius);
+    rows_.write_members(measured, halo, halos);
     if (options_.bound_only) {
-        MassProfile profile({request_.ball_masses, request_.outermost, request_.least_radius, request_.peak_ball_mass,
-                             extent.farthest});
+        scratch.crossings.assign(static_cast<std::size_t>(request_.search().densities), {});
+        MassProfile profile(request_.search(), extent.farthest, scratch.crossings.data());
         for (std::size_t i = 0; i < bound.size(); ++i) {
             profile.add(radii[i], masses[i]);
         }
@@ -53,8 +53,13 @@ BoundExtent HaloDescriber<T>::describe_members(std::span<const std::int32_t> mem
 }
 
 template <Coordinate T>
-double HaloDescriber<T>::as_given(double length) const noexcept {
-    return std::ldexp(length, -particles_.frame->exponent);
+void HaloDescriber<T>::write_spheres(const BoundExtent& extent, const MassProfile& profile, std::int64_t halo,
+                                     Halos& halos) const {
+    std::vector<Sphere> spheres(static_cast<std::size_t>(request_.search().densities));
+    for (std::size_t i = 0; i < spheres.size(); ++i) {
+        spheres[i] = profile.sphere(static_cast<int>(i));
+    }
+    rows_.write_spheres(extent, spheres, profile.peak(), halo, halos);
 }
 
 /// Positions, not yet offsets, and masses of rows that are anywhere.
@@ -121,53 +126,6 @@ BoundExtent HaloDescriber<T>::load_bound(std::span<const std::int32_t> rows, std
         });
     extent.farthest = scratch.radii[at - 1];
     return extent;
-}
-
-template <Coordinate T>
-void HaloDescriber<T>::write_centers(const BoundExtent& extent, std::int64_t halo, Halos& halos) const {
-    double square = 0;
-    for (int axis = 0; axis < 3; ++axis) {
-        const double offset = extent.mean_offset[axis];
-        const double x =
-            static_cast<double>(particles_.frame->wrap(particles_.positions(extent.center_row, axis), axis)) + 0.0;
-        halos.center[3 * halo + axis] = x;
-        halos.center_of_mass[3 * halo + axis] = box_.wrap(x + as_given(offset), axis);
-        square = axis == 0 ? offset * offset : std::fma(offset, offset, square);
-    }
-    halos.center_offset[halo] = as_given(std::sqrt(square));
-}
-
-template <Coordinate T>
-void HaloDescriber<T>::write_spheres(const BoundExtent& extent, const MassProfile& profile, std::int64_t halo,
-                                     Halos& halos) const {
-    bool is_wide = extent.is_wide;
-    const VelocityPeak peak = profile.peak();
-    const std::int64_t width = std::ssize(options_.overdensities);
-    for (std::size_t i = 0; i < request_.columns.size(); ++i) {
-        const Sphere sphere = profile.sphere(i);
-        const std::int64_t at = halo * width + static_cast<std::int64_t>(request_.columns[i]);
-        halos.sphere_radius[at] = as_given(sphere.radius);
-        halos.sphere_mass[at] = sphere.mass;
-        halos.sphere_concentration[at] = concentration_of_mean_radius(sphere.moment / (sphere.mass * sphere.radius));
-        if (peak.radius <= sphere.radius) {
-            halos.peak_concentration[at] = concentration_of_peak(peak.squared_velocity * sphere.radius / sphere.mass);
-        }
-        for (int axis = 0; axis < 3; ++axis) {
-            is_wide = is_wide || 2 * sphere.radius > period(axis);
-        }
-    }
-    halos.is_wide[halo] = is_wide ? 1 : 0;
-    const Universe& universe = options_.universe;
-    halos.max_velocity[halo] = std::sqrt(universe.gravity / universe.scale_factor *
-                                         std::ldexp(peak.squared_velocity, particles_.frame->exponent));
-    halos.max_velocity_radius[halo] = as_given(peak.radius);
-}
-
-template <Coordinate T>
-void HaloDescriber<T>::write_shape(const Shape& shape, std::int64_t halo, Halos& halos) {
-    halos.b_to_a[halo] = shape.b_to_a;
-    halos.c_to_a[halo] = shape.c_to_a;
-    std::copy_n(shape.major_axis.begin(), 3, halos.major_axis.begin() + 3 * halo);
 }
 
 template class HaloDescriber<float>;

@@ -7,7 +7,7 @@
 #include <kith/halos.hpp>
 
 #include "halos/distance_sort.hpp"
-#include "halos/shape.hpp"
+#include "halos/halo_rows.hpp"
 #include "halos/sphere_search.hpp"
 #include "points/coordinates.hpp"
 #include "points/frame.hpp"
@@ -60,23 +60,20 @@ private:
         ScratchArray<double> radii; ///< by distance
         ScratchArray<double> masses;
         DistanceSort sort;
+        std::vector<Crossing> crossings;
     };
 
     [[nodiscard]] double period(int axis) const noexcept {
         return static_cast<double>(particles_.frame->working_period[axis]);
     }
-    /// A length in the caller's units.
-    [[nodiscard]] double as_given(double length) const noexcept;
     void read_rows(std::span<const std::int32_t> rows, Scratch& scratch) const;
     BoundExtent load_bound(std::span<const std::int32_t> rows, std::int64_t center_row, Scratch& scratch) const;
-    void write_centers(const BoundExtent& extent, std::int64_t halo, Halos& halos) const;
-    static void write_shape(const Shape& shape, std::int64_t halo, Halos& halos);
 
     MassPoints<T> particles_;
     std::span<const std::uint8_t> types_;
     const SphereRequest& request_;
     const HaloOptions& options_;
-    Frame<double> box_; ///< periods and origins, in the caller's units
+    HaloRows<T> rows_;
     PerThread<Scratch> scratch_;
 };
 

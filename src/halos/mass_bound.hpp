@@ -5,31 +5,34 @@
 // Nodes smaller than R count whole, so a step reads the top plane and opens few nodes.
 #pragma once
 
+#include "halos/sphere_search.hpp"
 #include "support/context.hpp"
+#include "support/host_device.hpp"
 #include "tree/node_attributes.hpp"
 #include "tree/view.hpp"
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <vector>
 
 namespace kith::detail::halos {
 
+inline constexpr double size_of_whole = 0.2; ///< sides of nodes that count whole, in radii
+
 /// A radius that shrinks to that of the ball which all mass within it would make.
 class LargestRadius {
 public:
     static constexpr double above_rounding = 1 + 1e-9;
 
-    explicit LargestRadius(double ball_mass) : ball_mass_(ball_mass) {}
+    KITH_HOST_DEVICE explicit LargestRadius(double ball_mass) noexcept : ball_mass_(ball_mass) {}
 
-    [[nodiscard]] double value() const noexcept { return radius_; }
+    [[nodiscard]] KITH_HOST_DEVICE double value() const noexcept { return radius_; }
     /// Takes an upper limit of the mass within the radius. Returns whether another step is worth it.
-    bool shrink(double most_within) {
+    KITH_HOST_DEVICE bool shrink(double most_within) noexcept {
         constexpr double hardly = 0.95;
-        const double next = std::cbrt(above_rounding * most_within / ball_mass_);
+        const double next = ball_radius(above_rounding * most_within, ball_mass_);
         const bool shrinks = next < hardly * radius_;
         radius_ = std::min(next, radius_);
         return shrinks;
@@ -61,8 +64,6 @@ public:
     }
 
 private:
-    static constexpr double size_of_whole = 0.2; ///< sides of nodes that count whole, in radii
-
     [[nodiscard]] double sum(int level, std::int32_t first, std::int32_t last, const std::array<double, 3>& center,
                              double radius) const {
         const PlaneView<T>& plane = tree_.planes[level];
