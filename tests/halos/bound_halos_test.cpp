@@ -1,11 +1,7 @@
 // Centers, masses and sizes of halos against the oracle, on mocks and nasty sets; what they must not depend on.
-#include "halos/bound_halos.hpp"
-#include "oracle/bound_halos.hpp"
-#include "support/cases.hpp"
-#include "support/point_sets.hpp"
+#include "halos/halo_samples.hpp"
 
 #include <kith/catalog.hpp>
-#include <kith/catalog_columns.hpp>
 
 #include <gtest/gtest.h>
 
@@ -25,90 +21,13 @@ using namespace detail::halos;
 
 constexpr double tolerance = 1e-10; // relative; 1e-6 is promised
 
-/// A universe with this density of matter.
-Universe universe_of(double density, double omega_matter = 0.3) {
-    Universe universe{.gravity = 2, .scale_factor = 0.8, .hubble = 1, .omega_matter = omega_matter};
-    universe.hubble = std::sqrt(density / omega_matter / critical_density(universe));
-    return universe;
-}
-
-/// Particles, of which some are in groups.
-template <class T>
-struct Sample {
-    std::array<double, 3> period{}; ///< 0: open
-    std::vector<T> positions;       ///< row-major
-    std::vector<float> velocities;
-    std::vector<double> masses;
-    std::vector<std::uint8_t> types; ///< empty: all are type 1
-    std::vector<std::int32_t> members;
-    std::vector<std::int64_t> offset{0};
-    Universe universe; ///< of the spheres; nothing flows with it while members are unbound
-    HaloOptions options{.least_radius = 0};
-    Softening softening{SofteningKernel::spline, 0.01};
-    std::int64_t min_members = 1;
-    TreeShape shape;
-    BoundMembers bound; ///< of the last call
-
-    void add(const std::array<double, 3>& at, double mass, double speed = 0) {
-        for (const double x : at) {
-            positions.push_back(static_cast<T>(x));
-            velocities.push_back(static_cast<float>(speed));
-        }
-        masses.push_back(mass);
-    }
-    void add_member(const std::array<double, 3>& at, double mass, double speed = 0) {
-        members.push_back(static_cast<std::int32_t>(masses.size()));
-        add(at, mass, speed);
-    }
-    void end_group() { offset.push_back(std::ssize(members)); }
-
-    [[nodiscard]] Box box() const { return Box::periodic({period[0], period[1], period[2]}); }
-    [[nodiscard]] Halos halos(int threads = 1) {
-        Particles particles;
-        particles.positions = PointsView(positions, 3);
-        particles.velocities = PointsView(velocities, 3);
-        particles.masses = ScalarsView(masses);
-        Halos found;
-        Context context(cpu(threads));
-        NormalizedPoints<T> normalized;
-        context.run([&] { normalized = normalize_sources<T>(particles.positions, box()); });
-        const PlaneTree<T> tree = build_plane_tree<T>(context, normalized, shape);
-        context.stage("halos", [&] {
-            const GroupMembers groups{members, offset};
-            const Columns columns =
-                columns_of(particles, check_particle_values(particles), position_frame(normalized.frame));
-            bound = bound_members(context, columns, groups, softening,
-                                  {.gravity = universe.gravity, .scale_factor = 0.8}, min_members);
-            options.universe = universe;
-            found.options = options;
-            describe_halos<T>(context, {&tree, particles.positions, particles.masses, 1, types}, groups, bound, found);
-        });
-        return found;
-    }
-    [[nodiscard]] oracle::Body body(std::int64_t row) const {
-        oracle::Body body{.mass = masses[row]};
-        for (std::size_t axis = 0; axis < 3; ++axis) {
-            body.position[axis] = static_cast<double>(positions[3 * static_cast<std::size_t>(row) + axis]);
-            body.velocity[axis] = velocities[3 * static_cast<std::size_t>(row) + axis];
-        }
-        return body;
-    }
-    [[nodiscard]] std::vector<oracle::Body> bodies(std::span<const std::int32_t> rows) const {
-        std::vector<oracle::Body> all;
-        for (const std::int32_t row : rows) {
-            all.push_back(body(row));
-        }
-        return all;
-    }
-};
-
 void expect_close(double found, double expected, const char* what, std::int64_t halo) {
     EXPECT_NEAR(found, expected, tolerance * std::abs(expected)) << what << " of halo " << halo;
 }
 
 /// A halo's row against plain loops over all particles.
 template <class T>
-void check_halo(const Sample<T>& sample, const Halos& found, std::int64_t halo) {
+void check_halo(const HaloSample<T>& sample, const Halos& found, std::int64_t halo) {
     const std::span<const std::int32_t> group(
         sample.bound.rows.data() + found.offset[halo],
         static_cast<std::size_t>(sample.offset[found.group[halo] + 1] - sample.offset[found.group[halo]]));
@@ -190,7 +109,7 @@ void check_halo(const Sample<T>& sample, const Halos& found, std::int64_t halo) 
 }
 
 template <class T>
-Halos check(Sample<T>& sample) {
+Halos check(HaloSample<T>& sample) {
     const Halos found = sample.halos();
     std::int64_t halos = 0;
     for (std::size_t group = 0; group + 1 < sample.offset.size(); ++group) {
@@ -207,46 +126,6 @@ Halos check(Sample<T>& sample) {
     EXPECT_EQ(found.halos, halos);
     return found;
 }
-
-/// Halos with a cusp in a periodic box, some of them at its edges, pairs touching, with particles around them.
-template <class T>
-Sample<T> mock(std::int64_t particles, const std::vector<std::int64_t>& sizes, std::uint64_t seed) {
-    Random random(seed);
-    Sample<T> sample;
-    sample.period = {50, 50, 50};
-    sample.min_members = 10;
-    sample.options.least_radius = 0.03;
-    std::array<double, 3> center{0.1, 49.9, 25};
-    double mass = 0;
-    for (const std::int64_t size : sizes) {
-        const double radius = 0.25 * std::cbrt(static_cast<double>(size));
-        for (std::int64_t i = 0; i < size; ++i) {
-            std::array<double, 3> at{random.normal(), random.normal(), random.normal()};
-            const double stretch = radius * std::pow(random.uniform(0, 1), 1.5) / std::hypot(at[0], at[1], at[2]);
-            for (std::size_t axis = 0; axis < 3; ++axis) {
-                const double x = center[axis] + stretch * at[axis];
-                at[axis] = x - 50 * std::floor(x / 50);
-            }
-            const double speed = random.uniform(0, 1) < 0.05 ? 25 * std::cbrt(static_cast<double>(size)) : 0;
-            sample.add_member(at, random.uniform(0.5, 2), i % 2 == 0 ? speed : -speed);
-            mass += sample.masses.back();
-        }
-        sample.end_group();
-        const double apart = sample.offset.size() % 2 == 0 ? 0.85 * radius : 17;
-        center = {center[0] + apart, center[1] + random.uniform(0, 4), center[2] - random.uniform(0, 4)};
-        for (double& x : center) {
-            x -= 50 * std::floor(x / 50);
-        }
-    }
-    while (std::ssize(sample.masses) < particles) {
-        sample.add({random.uniform(0, 50), random.uniform(0, 50), random.uniform(0, 50)}, 1);
-        mass += 1;
-    }
-    sample.universe = universe_of(mass / (50 * 50 * 50));
-    return sample;
-}
-
-const std::vector<std::int64_t> sizes_of_mock{1500, 40, 400, 30, 150, 60, 25, 20, 15, 12, 8};
 
 using HalosWithMasses = NeedsDimension<3>;
 
@@ -288,17 +167,6 @@ TEST_F(HalosWithMasses, DifferByDefinitionWhereHalosTouch) {
     }
     EXPECT_TRUE(is_larger);
     EXPECT_TRUE(is_smaller);
-}
-
-/// All columns, bit by bit.
-void expect_same(const Halos& a, const Halos& b) {
-    std::vector<std::span<const std::byte>> expected;
-    for_each_field(
-        b, [&](const HaloColumn&, const auto& values) { expected.push_back(std::as_bytes(std::span(values))); });
-    std::size_t at = 0;
-    for_each_field(a, [&](const HaloColumn& column, const auto& values) {
-        EXPECT_TRUE(std::ranges::equal(std::as_bytes(std::span(values)), expected[at++])) << column.field;
-    });
 }
 
 TEST_F(HalosWithMasses, DoNotDependOnThreadsAndPlanes) {
@@ -349,7 +217,7 @@ TEST_F(HalosWithMasses, DoNotDependOnUnits) {
 }
 
 TEST_F(HalosWithMasses, OfCoincidentPoints) {
-    Sample<double> sample;
+    HaloSample<double> sample;
     sample.universe = universe_of(1e-4);
     for (int i = 0; i < 300; ++i) {
         sample.add_member({1, 2, 3}, 1);
@@ -367,7 +235,7 @@ TEST_F(HalosWithMasses, OfCoincidentPoints) {
 
 TEST_F(HalosWithMasses, OfALatticeWhereDistancesAreEqual) {
     for (const double period : {0.0, 12.0}) {
-        Sample<float> sample;
+        HaloSample<float> sample;
         sample.period = {period, period, period};
         for (int i = 0; i < 12 * 12 * 12; ++i) {
             const std::array<double, 3> at{i % 12 + 0.5, i / 12 % 12 + 0.5, i / 144 + 0.5};
@@ -384,7 +252,7 @@ TEST_F(HalosWithMasses, OfALatticeWhereDistancesAreEqual) {
 
 TEST_F(HalosWithMasses, OfAHaloAcrossTheCornerAndPointsOutsideTheBox) {
     auto sample = mock<double>(3000, {400}, 25);
-    Sample<double> moved = sample;
+    HaloSample<double> moved = sample;
     for (std::size_t i = 0; i < moved.positions.size(); ++i) {
         const double x = moved.positions[i] - (i % 3 == 2 ? 25 : 0);
         moved.positions[i] = x + (i % 7 == 0 ? 0 : 50); // partly images
@@ -398,7 +266,7 @@ TEST_F(HalosWithMasses, OfAHaloAcrossTheCornerAndPointsOutsideTheBox) {
 }
 
 TEST_F(HalosWithMasses, OfFewParticles) {
-    Sample<double> sample;
+    HaloSample<double> sample;
     sample.universe = universe_of(1e-6);
     sample.end_group(); // empty
     sample.add_member({1, 1, 1}, 2);
@@ -449,7 +317,7 @@ TEST_F(HalosWithMasses, WithoutDensities) {
 }
 
 TEST_F(HalosWithMasses, AreWideOrBridges) {
-    Sample<double> sample;
+    HaloSample<double> sample;
     sample.period = {10, 10, 10};
     sample.universe = universe_of(1);
     for (int i = 0; i < 8; ++i) {
