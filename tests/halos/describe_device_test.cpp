@@ -6,13 +6,17 @@
 #include "halos/halo_samples.hpp"
 #include "tree/build_device.hpp"
 
+#include <kith/error.hpp>
+
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <optional>
 #include <span>
-#include <utility>
 #include <vector>
 
 namespace kith::test {
@@ -29,25 +33,35 @@ DeviceBuffer<T> on_device(DeviceContext& context, const std::vector<T>& elements
     return buffer;
 }
 
+/// How the kernels are run.
+struct Run {
+    DescribeLimits limits = {};
+    bool has_masses = true;  ///< else all have that of the first particle
+    std::int64_t budget = 0; ///< bytes beside those of particles and tree; 0: none
+};
+
 /// What the kernels make of the bound members that the CPU found.
 template <class T>
-Halos found_on_device(const HaloSample<T>& sample, bool has_masses, const DescribeLimits& limits) {
-    DeviceContext context(cuda());
-    const auto positions = on_device(context, sample.positions);
-    const auto masses = on_device(context, sample.masses);
-    const auto types = on_device(context, sample.types);
-    const auto rows = on_device(context, sample.bound.rows);
-    const PointsView view(positions.data(), std::ssize(sample.masses), 3, context.device());
-    const auto tree = detail::build_device_tree<T, 3>(context, view, sample.box(), sample.shape);
+Halos found_on_device(const HaloSample<T>& sample, const Run& run) {
+    DeviceContext all(cuda()); // of the input
+    const auto positions = on_device(all, sample.positions);
+    const auto masses = on_device(all, sample.masses);
+    const auto types = on_device(all, sample.types);
+    const auto rows = on_device(all, sample.bound.rows);
+    Execution execution = cuda();
+    execution.memory_budget = run.budget;
+    DeviceContext context(execution);
+    const PointsView view(positions.data(), std::ssize(sample.masses), 3, all.device());
+    const auto tree = detail::build_device_tree<T, 3>(all, view, sample.box(), sample.shape);
     std::optional<ScalarsView> given;
-    if (has_masses) {
+    if (run.has_masses) {
         given.emplace(masses.data(), masses.size());
     }
     Halos found;
     found.options = sample.options;
     context.stage("spheres", [&] {
-        detail::describe_halos_on_device<T>(context, {&tree, view, given, 1, types.data()}, rows.data(), sample.offset,
-                                            sample.bound, found, limits);
+        detail::describe_halos_on_device<T>(context, {&tree, view, given, sample.masses.front(), types.data()},
+                                            rows.data(), sample.offset, sample.bound, found, run.limits);
     });
     found.stages = context.take_stages();
     return found;
@@ -55,22 +69,23 @@ Halos found_on_device(const HaloSample<T>& sample, bool has_masses, const Descri
 
 /// Returns the CPU's halos.
 template <class T>
-Halos check(HaloSample<T>& sample, const DescribeLimits& limits = {}) {
+Halos check(HaloSample<T>& sample, const Run& run = {}) {
     const Halos expected = sample.halos();
-    const Halos found = found_on_device(sample, true, limits);
+    const Halos found = found_on_device(sample, run);
     EXPECT_EQ(found.halos, expected.halos);
     expect_same(found, expected);
     return expected;
 }
 
+/// First and outermost crossings, of all particles and of bound members alone.
 template <class T>
-void check_all_options(HaloSample<T> sample, const DescribeLimits& limits = {}) {
+void check_all_options(HaloSample<T> sample, const Run& run = {}) {
     for (const bool outermost : {false, true}) {
         for (const bool bound_only : {false, true}) {
             SCOPED_TRACE(testing::Message() << "outermost " << outermost << ", bound only " << bound_only);
             sample.options.outermost = outermost;
             sample.options.bound_only = bound_only;
-            check(sample, limits);
+            check(sample, run);
         }
     }
 }
@@ -87,15 +102,134 @@ TEST_F(HalosOnDevice, AreThoseOfTheCpu) {
 }
 
 TEST_F(HalosOnDevice, DoNotDependOnHowMuchIsWorkedOnAtATime) {
-    auto sample = mock<float>(3000, {300, 40, 150, 30, 25, 20, 12}, 23);
-    for (const DescribeLimits limits : {DescribeLimits{.halos = 1}, DescribeLimits{.members = 100},
-                                        DescribeLimits{.halos = 3, .members = 400, .particles = 500},
-                                        DescribeLimits{.particles = 40}, DescribeLimits{.particles = 1}}) {
+    auto sample = mock<float>(2000, {300, 40, 150, 30, 25, 20, 12}, 23);
+    for (const DescribeLimits limits :
+         {DescribeLimits{.halos = 1}, DescribeLimits{.members = 100},
+          DescribeLimits{.halos = 3, .members = 400, .particles = 500}, DescribeLimits{.particles = 40}}) {
         for (const bool outermost : {false, true}) {
             sample.options.outermost = outermost;
-            check(sample, limits);
+            check(sample, {.limits = limits});
         }
     }
+    sample.options.outermost = false;
+    const Halos halos = check(sample, {.budget = 200 << 10}); // less than all members and shells take at a time
+    EXPECT_GT(halos.halos, 4);
+}
+
+TEST_F(HalosOnDevice, NeedAsMuchMemoryAsTheLargest) {
+    auto sample = mock<float>(2000, {300, 40}, 24);
+    (void)sample.halos();
+    const Halos found = found_on_device(sample, {});
+    ASSERT_EQ(found.stages.size(), 1);
+    EXPECT_GT(found.stages[0].peak_bytes, 300 * 60);
+    EXPECT_THROW((void)found_on_device(sample, {.budget = 8 << 10}), Error);
+}
+
+TEST_F(HalosOnDevice, OfCoincidentPoints) {
+    HaloSample<double> sample;
+    sample.universe = universe_of(1e-4);
+    for (int i = 0; i < 120; ++i) {
+        sample.add_member({1, 2, 3}, 1 + 0.1 * i);
+    }
+    sample.add_member({1.5, 2, 3}, 1);
+    sample.end_group();
+    check_all_options(sample);
+    for (int i = 0; i < 100; ++i) {
+        sample.add({1, 2, 300}, 1);
+    }
+    check_all_options(sample);
+    check_all_options(sample, {.limits = {.particles = 30}}); // no shell is as thin as that
+}
+
+TEST_F(HalosOnDevice, OfALatticeWhereDistancesAreEqual) {
+    for (const double period : {0.0, 12.0}) {
+        Random random(3);
+        HaloSample<float> sample;
+        sample.period = {period, period, period};
+        for (int i = 0; i < 12 * 12 * 12; ++i) { // sums show the order of members at one distance
+            const std::array<double, 3> at{i % 12 + 0.5, i / 12 % 12 + 0.5, i / 144 + 0.5};
+            const bool is_inside = std::abs(at[0] - 1) < 2 && std::abs(at[1] - 6) < 2 && std::abs(at[2] - 11) < 2;
+            is_inside ? sample.add_member(at, random.uniform(2, 4)) : sample.add(at, random.uniform(0, 1.0 / 512));
+        }
+        sample.end_group();
+        sample.universe = universe_of(1.0 / 128);
+        check_all_options(sample);
+    }
+}
+
+TEST_F(HalosOnDevice, OfHalosAcrossCornersAndPointsOutsideTheBox) {
+    auto sample = mock<double>(1500, {400, 60}, 25);
+    for (std::size_t i = 0; i < sample.positions.size(); ++i) {
+        sample.positions[i] += (i % 7 == 0 ? 0 : 50) - (i % 3 == 2 ? 25 : 0); // partly images
+    }
+    check_all_options(sample);
+    sample.period = {50, 0, 50};
+    check_all_options(sample);
+    sample.period = {}; // of members that are far apart
+    check_all_options(sample);
+}
+
+TEST_F(HalosOnDevice, OfEqualMassesOrNone) {
+    auto sample = mock<float>(1500, {200, 40, 30}, 26);
+    for (const double mass : {1.0, 0.1, 0.0}) {
+        std::fill(sample.masses.begin(), sample.masses.end(), mass);
+        check_all_options(sample, {.has_masses = false});
+    }
+    std::fill_n(sample.masses.begin() + 200, 40, 1e-300); // of one group
+    check_all_options(sample);
+}
+
+TEST_F(HalosOnDevice, OfUniversesWithoutDensities) {
+    auto sample = mock<float>(1500, {200, 40}, 27);
+    const Universe universe = sample.universe;
+    sample.universe.omega_matter = 0; // no mean density, no largest velocity before it is crossed
+    check_all_options(sample);
+    sample.universe.hubble = 0;
+    check_all_options(sample);
+    sample.universe = universe;
+    sample.universe.hubble *= 1e4; // nothing is as dense
+    check_all_options(sample);
+    sample.universe.hubble *= 1e-7; // all is denser
+    check_all_options(sample);
+    sample.universe = universe;
+    sample.options.overdensities = {overdensities::critical_2500, overdensities::mean_200,
+                                    overdensities::critical_2500};
+    check_all_options(sample);
+    sample.options.overdensities = {};
+    check_all_options(sample);
+}
+
+TEST_F(HalosOnDevice, OfHugeAndTinyUnits) {
+    for (const int exponent : {70, -40}) {
+        auto sample = mock<float>(1500, {200, 40}, 28);
+        const double length = std::ldexp(1.0, exponent);
+        for (float& x : sample.positions) {
+            x *= static_cast<float>(length);
+        }
+        for (double& edge : sample.period) {
+            edge *= length;
+        }
+        sample.softening.length *= length;
+        *sample.options.least_radius *= length;
+        sample.universe.gravity *= length;
+        sample.universe.hubble /= length;
+        check_all_options(sample);
+    }
+}
+
+TEST_F(HalosOnDevice, OfFewParticles) {
+    HaloSample<double> sample;
+    sample.universe = universe_of(1e-6);
+    sample.end_group(); // empty
+    sample.add_member({1, 1, 1}, 2);
+    sample.end_group();
+    check_all_options(sample); // the only particle
+    sample.options.least_radius = 0.5;
+    sample.add({1e6, 0, 0}, 1); // far away
+    check_all_options(sample);
+    sample.min_members = 2;
+    const Halos none = check(sample);
+    EXPECT_EQ(none.halos, 0);
 }
 
 } // namespace
