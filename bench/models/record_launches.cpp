@@ -10,6 +10,7 @@
 //                                    relative linking length
 //     phase                          fof in phase space: half of the coordinates are velocities, psi is 0.5
 //     catalog                        fof's groups and their catalog, with velocities
+//     spheres                        fof's groups described as halos, on the GPU alone; in three dimensions
 //     group_order                    the order of fof's groups, and points in it
 //     radius, rows                   counts or neighbors; K points would lie within the radius if all were uniform
 //     dbscan                         labels and flags, min_samples 5; K as for radius
@@ -23,7 +24,8 @@
 //     periodic   in a periodic box
 //     queries    neighbors of queries, which are the first 16 points once more (engines, radius and rows); pairs with
 //                them (pair_counts)
-//     masses     particles have masses (catalog), points weights (pair_counts)
+//     masses     particles have masses (catalog; spheres, types too), points weights (pair_counts)
+//     outermost, bound_only          as of halos (spheres)
 //     mu         bins of (s, mu) (pair_counts)
 //     flat       the flat form, around 8 hubs (clover)
 //     many       the search of as many points as take the tree whose cells decide its counts (tree)
@@ -40,8 +42,10 @@
 #include "engines/clover/build_device.hpp"
 #include "engines/clover/device_entry.hpp"
 #include "engines/kdtree/order_device.hpp"
+#include "halos/describe_device.hpp"
 #include "halos/device_entry.hpp"
 #include "neighbors/device_entry.hpp"
+#include "tree/build_device.hpp"
 #include "tree/device_entry.hpp"
 
 #include <kith/kith.hpp>
@@ -127,6 +131,8 @@ public:
             make_cells(static_cast<std::int64_t>(parameter));
         } else if (call == "order" && points_.dimension() == 4) {
             order();
+        } else if (call == "spheres" && points_.dimension() == 3) {
+            describe_halos(parameter);
         } else if (call == "group_order") {
             order_by_group(parameter);
         } else if (call == "radius" || call == "rows") {
@@ -154,7 +160,7 @@ public:
                 "CALL is '" + call +
                 "'; it must be an engine, fof, pairs, ranges, phase, catalog, group_order, radius, "
                 "rows, dbscan, spanning_tree, pair_counts, sums, sums_within, cells, in four dimensions order, or in "
-                "three own_kernels");
+                "three spheres and own_kernels");
         }
     }
 
@@ -255,6 +261,55 @@ private:
                                                       {.execution = execution_});
             }
         });
+    }
+
+    /// Of whole groups, whose members the CPU brings into order.
+    void describe_halos(double parameter) {
+        std::vector<T> positions(static_cast<std::size_t>(3 * count_));
+        (void)cudaMemcpy(positions.data(), memory_.get(), positions.size() * sizeof(T), cudaMemcpyDefault);
+        std::vector<std::uint8_t> types(static_cast<std::size_t>(count_));
+        for (std::size_t i = 0; i < types.size(); ++i) {
+            types[i] = static_cast<std::uint8_t>(i % 6);
+        }
+        const std::span<const T> masses(positions.data(), static_cast<std::size_t>(count_)); // any numbers do
+        kith::Particles particles{kith::PointsView(positions, 3)};
+        if (has("masses")) {
+            particles.masses = masses;
+            particles.types = types;
+        }
+        kith::HaloOptions options{.unbind = false, .min_members = 5};
+        const double density = static_cast<double>(count_) * (has("masses") ? 0.5 : 1);
+        options.universe.omega_matter = 0.3;
+        options.universe.hubble = std::sqrt(8 * std::numbers::pi * density / (3 * options.universe.omega_matter));
+        options.outermost = has("outermost");
+        options.bound_only = has("bound_only");
+        const kith::Halos halos =
+            kith::halos(kith::fof(particles.positions, kith::LinkingLength::relative(parameter), {.box = box_}),
+                        particles, options);
+        kith::detail::halos::BoundMembers bound;
+        bound.rows.assign(halos.members().begin(), halos.members().end());
+        for (const std::int64_t halo : halos.first_of_group) {
+            bound.count.push_back(halo < 0 ? 0 : halos.count[halo]);
+            bound.deepest.push_back(halo < 0 ? -1 : static_cast<std::int32_t>(halos.center_row[halo]));
+        }
+        const auto rows = on_device(bound.rows.data(), 4 * bound.rows.size(), execution_);
+        const auto types_there = on_device(types.data(), types.size(), execution_);
+        kith::detail::DeviceContext context(execution_);
+        const auto tree = kith::detail::build_device_tree<T, 3>(context, points_, box_, kith::TreeShape());
+        kith::detail::DeviceParticleTree<T> there{&tree, points_};
+        if (has("masses")) {
+            there.masses = kith::ScalarsView(static_cast<const T*>(memory_.get()), count_);
+            there.types = static_cast<const std::uint8_t*>(types_there.get());
+        }
+        record_as(Saved::largest, [&] {
+            kith::Halos found;
+            found.options = halos.options;
+            context.stage("spheres", [&] {
+                kith::detail::describe_halos_on_device<T>(context, there, static_cast<const std::int32_t*>(rows.get()),
+                                                          halos.group_offset, bound, found);
+            });
+        });
+        (void)context.take_stages();
     }
 
     void label_in_phase_space(double parameter) {
@@ -416,11 +471,12 @@ void record_call(const std::filesystem::path& folder, const std::string& path, i
 
 int main(int argc, char** argv) {
     const std::set<std::string> words(argv + std::min(argc, 6), argv + argc);
-    const std::set<std::string> known{"async",  "counts", "flat",     "kdtree",  "many",
-                                      "masses", "mu",     "periodic", "queries", "results"};
+    const std::set<std::string> known{"async", "counts",   "flat",    "kdtree",  "many",      "masses",
+                                      "mu",    "periodic", "queries", "results", "outermost", "bound_only"};
     if (argc < 6 || !std::includes(known.begin(), known.end(), words.begin(), words.end())) {
         std::fprintf(stderr, "usage: record_launches FOLDER NAME.D.f32 CALL K MULTIPROCESSORS "
-                             "[periodic] [queries] [masses] [mu] [flat] [many] [async] [results] [counts] [kdtree]\n");
+                             "[periodic] [queries] [masses] [mu] [flat] [many] [async] [results] [counts] [kdtree] "
+                             "[outermost] [bound_only]\n");
         return 2;
     }
     try {

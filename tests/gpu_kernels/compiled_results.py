@@ -52,6 +52,7 @@ NOT_RUN = (
     (r"^each_index_kernel<(FindRuns|MakeRunsOfMembers)<unsigned long>", "only for keys of groups that take 64 bits"),
     (r"^join_below_kernel<int, AttributeOfNode<int>, JoinComponents>", "only for more than a thousand points"),
     (r"^join_below_kernel<long, AttributeOfNode<long>, AddWeights>", "the same"),
+    (r"^join_below_kernel<double, AttributeOfNode<double>, AddMasses>", "the same"),
     (r"^each_index_kernel<AddVelocities<", "only in phase space, whose other kernels have twice the dimensions"),
 )
 
@@ -90,8 +91,12 @@ CASES = (
     ("sums 20", 60, "clustered"), ("sums 4 periodic", 50, "coincident"), ("sums_within 10", 60, "clustered"),
     ("spanning_tree 0", 130, "clustered"), ("spanning_tree 0 periodic", 120, "coincident"),
 )
-# In three dimensions only: the kernels that users write with the public headers.
-OWN_KERNELS = (("own_kernels 0", 60, "clustered"), ("own_kernels 0 periodic", 30, "coincident"))
+# In three dimensions only: the kernels that users write with the public headers, and halos.
+IN_THREE_DIMENSIONS = (
+    ("own_kernels 0", 60, "clustered"), ("own_kernels 0 periodic", 30, "coincident"),
+    ("spheres 0.2 periodic masses", 200, "clustered"), ("spheres 0.2 outermost", 200, "clustered"),
+    ("spheres 0.2 bound_only masses", 100, "coincident"),
+)
 
 
 def points_of(kind, count, dimension, dtype):
@@ -225,7 +230,7 @@ def check_all(library, dimension, recorder, folder):
     symbols = gpu_cost.functions_of(recorder)
     short = {name: check.short_name(text) for name, text in check.demangle(sorted(library.entries)).items()}
     complaints, launches, stored = [], collections.Counter(), collections.Counter()
-    for case in CASES + (OWN_KERNELS if dimension == 3 else ()):
+    for case in CASES + (IN_THREE_DIMENSIONS if dimension == 3 else ()):
         for dtype in ("f32", "f64"):
             record = recorded(case, dimension, dtype, recorder, folder)
             queries = min(16, record["points"]) if "queries" in case[0] else record["points"]
