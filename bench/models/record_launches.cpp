@@ -45,7 +45,6 @@
 #include "halos/describe_device.hpp"
 #include "halos/device_entry.hpp"
 #include "neighbors/device_entry.hpp"
-#include "tree/build_device.hpp"
 #include "tree/device_entry.hpp"
 
 #include <kith/kith.hpp>
@@ -295,8 +294,9 @@ private:
         const auto rows = on_device(bound.rows.data(), 4 * bound.rows.size(), execution_);
         const auto types_there = on_device(types.data(), types.size(), execution_);
         kith::detail::DeviceContext context(execution_);
-        const auto tree = kith::detail::build_device_tree<T, 3>(context, points_, box_, kith::TreeShape());
-        kith::detail::DeviceParticleTree<T> there{&tree, points_};
+        const kith::detail::DeviceTreeHandle tree =
+            kith::detail::build_tree_on_device<T, 3>(context, points_, box_, kith::TreeShape());
+        kith::detail::DeviceParticleTree<T> there{&tree.as<kith::detail::DevicePlaneTree<T>>(), points_};
         if (has("masses")) {
             there.masses = kith::ScalarsView(static_cast<const T*>(memory_.get()), count_);
             there.types = static_cast<const std::uint8_t*>(types_there.get());

@@ -21,9 +21,12 @@ namespace kith::detail::inline KITH_GPU {
 
 namespace {
 
-/// Bytes that each takes at a time.
-constexpr std::int64_t bytes_of_member = 96;
-constexpr std::int64_t bytes_of_particle = 64;
+/// Bytes that each takes at a time, with what sorts it.
+constexpr std::int64_t bytes_of_member = 80;
+constexpr std::int64_t bytes_of_particle = 48;
+constexpr std::int64_t bytes_of_halo = sizeof(HaloMembers) + sizeof(halos::MeasuredMembers) +
+                                       sizeof(halos::SphereSearch) + sizeof(halos::VelocityPeak) + 32;
+constexpr std::int64_t bytes_of_density = sizeof(halos::Crossing) + sizeof(halos::Sphere);
 
 /// What has been measured of some halos, in memory of the device.
 struct MeasuredHalos {
@@ -56,8 +59,11 @@ public:
         frame_ = stored(context, "frame of halos", particles.tree->points.frame);
     }
 
-    /// Most bound members at a time.
+    // Most of them at a time.
     [[nodiscard]] std::int64_t most_members() const { return fitting(limits_.members, bytes_of_member); }
+    [[nodiscard]] std::int64_t most_halos() const {
+        return fitting(limits_.halos, bytes_of_halo + request_.search().densities * bytes_of_density);
+    }
 
     /// Measures halos whose bound members lie one after the other.
     [[nodiscard]] MeasuredHalos measured(const std::vector<HaloMembers>& members, bool bound_only) {
@@ -249,10 +255,11 @@ void describe_halos_on_device(DeviceContext& context, const DeviceParticleTree<T
     HalosOnDevice<T> device(context, particles, rows, request, limits);
     const auto densities = static_cast<std::size_t>(request.search().densities);
     const std::int64_t most_members = device.most_members();
+    const std::int64_t most_halos = device.most_halos();
     std::vector<HaloMembers> members;
     for (std::int64_t first = 0, next = 0; first < halos.halos; first = next) {
         members.clear();
-        for (std::int64_t place = 0; next < halos.halos && next - first < limits.halos; ++next) {
+        for (std::int64_t place = 0; next < halos.halos && next - first < most_halos; ++next) {
             const std::int64_t count = halos.count[next];
             if (place > 0 && place + count > most_members) {
                 break;

@@ -6,8 +6,8 @@
 // text. What has been measured, some 200 bytes for each halo and 24 for each of its densities, is copied to the host,
 // which writes the rows (halo_rows.hpp): roots, concentrations and flags. Coordinates stay where they are.
 //
-// Halos are worked on in batches, so that memory is bounded: some 90 bytes for each bound member at hand, 60 for each
-// particle of a shell at hand, 300 for each halo. Cost: linear in the particles within the spheres; the largest halo's
+// Halos are worked on in batches, so that memory is bounded: some 80 bytes for each bound member at hand, then 50 for
+// each particle of the shells at hand, and a kilobyte for each halo. Cost: linear in the particles within the spheres; the largest halo's
 // sums, some ten cycles for each of its particles, are one after the other.
 #pragma once
 

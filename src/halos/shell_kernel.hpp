@@ -170,6 +170,7 @@ __device__ void FindShells<T>::operator()(std::int64_t shell) const {
     }
     std::int64_t count = 0;
     const double bound = fitting_bound(walk, inner, outer, most, count);
+    __syncwarp(); // all lanes have read the bounds
     if (threadIdx.x % warp_size == 0) {
         search.end_shell_at(bound);
         counts[shell] = count;

@@ -1,6 +1,7 @@
 // That the watch over global memory sees the kernels of this program, and calls that no suite has.
 #include "cuda/device_context.hpp"
 #include "halos/device_entry.hpp"
+#include "halos/halos_on_device.hpp"
 #include "halos/samples.hpp"
 #include "support/cases.hpp"
 #include "tree/device_entry.hpp"
@@ -42,6 +43,22 @@ TEST(WatchedCalls, MakeTheCatalogOfTheCpu) {
                 EXPECT_TRUE(same_values(found, expected));
                 EXPECT_EQ(found.member_array, expected.member_array);
             }
+        }
+    }
+}
+
+TEST(WatchedCalls, DescribeTheHalosOfTheCpu) {
+    auto made = mock<float>(1000, {200, 40, 30}, 8);
+    made.types.assign(made.masses.size(), 2);
+    for (const bool outermost : {false, true}) {
+        for (const bool bound_only : {false, true}) {
+            made.options.outermost = outermost;
+            made.options.bound_only = bound_only;
+            const Halos expected = made.halos();
+            const std::uint64_t before = emulation::watched_accesses();
+            const Halos found = found_on_device(made, {.limits = {.halos = 2, .particles = 300}});
+            EXPECT_GT(emulation::watched_accesses(), before + 10000);
+            expect_same(found, expected);
         }
     }
 }

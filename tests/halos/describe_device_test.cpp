@@ -1,10 +1,7 @@
 // Halos described on a GPU, which the CPU emulates: every column is the CPU's own, to the last bit, on mocks and nasty
 // sets, however little is worked on at a time.
-#include "cuda/intrinsics.hpp" // first: it gives the kernels' text its words
-
-#include "halos/describe_device.hpp"
 #include "halos/halo_samples.hpp"
-#include "tree/build_device.hpp"
+#include "halos/halos_on_device.hpp"
 
 #include <kith/error.hpp>
 
@@ -15,61 +12,16 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
-#include <span>
 #include <vector>
 
 namespace kith::test {
 namespace {
 
 using detail::DescribeLimits;
-using detail::DeviceBuffer;
-using detail::DeviceContext;
-
-template <class T>
-DeviceBuffer<T> on_device(DeviceContext& context, const std::vector<T>& elements) {
-    DeviceBuffer<T> buffer = context.buffer<T>(std::ssize(elements));
-    context.copy(buffer.data(), elements.data(), std::ssize(elements) * static_cast<std::int64_t>(sizeof(T)));
-    return buffer;
-}
-
-/// How the kernels are run.
-struct Run {
-    DescribeLimits limits = {};
-    bool has_masses = true;  ///< else all have that of the first particle
-    std::int64_t budget = 0; ///< bytes beside those of particles and tree; 0: none
-};
-
-/// What the kernels make of the bound members that the CPU found.
-template <class T>
-Halos found_on_device(const HaloSample<T>& sample, const Run& run) {
-    DeviceContext all(cuda()); // of the input
-    const auto positions = on_device(all, sample.positions);
-    const auto masses = on_device(all, sample.masses);
-    const auto types = on_device(all, sample.types);
-    const auto rows = on_device(all, sample.bound.rows);
-    Execution execution = cuda();
-    execution.memory_budget = run.budget;
-    DeviceContext context(execution);
-    const PointsView view(positions.data(), std::ssize(sample.masses), 3, all.device());
-    const auto tree = detail::build_device_tree<T, 3>(all, view, sample.box(), sample.shape);
-    std::optional<ScalarsView> given;
-    if (run.has_masses) {
-        given.emplace(masses.data(), masses.size());
-    }
-    Halos found;
-    found.options = sample.options;
-    context.stage("spheres", [&] {
-        detail::describe_halos_on_device<T>(context, {&tree, view, given, sample.masses.front(), types.data()},
-                                            rows.data(), sample.offset, sample.bound, found, run.limits);
-    });
-    found.stages = context.take_stages();
-    return found;
-}
 
 /// Returns the CPU's halos.
 template <class T>
-Halos check(HaloSample<T>& sample, const Run& run = {}) {
+Halos check(HaloSample<T>& sample, const DescribeRun& run = {}) {
     const Halos expected = sample.halos();
     const Halos found = found_on_device(sample, run);
     EXPECT_EQ(found.halos, expected.halos);
@@ -79,7 +31,7 @@ Halos check(HaloSample<T>& sample, const Run& run = {}) {
 
 /// First and outermost crossings, of all particles and of bound members alone.
 template <class T>
-void check_all_options(HaloSample<T> sample, const Run& run = {}) {
+void check_all_options(HaloSample<T> sample, const DescribeRun& run = {}) {
     for (const bool outermost : {false, true}) {
         for (const bool bound_only : {false, true}) {
             SCOPED_TRACE(testing::Message() << "outermost " << outermost << ", bound only " << bound_only);
