@@ -305,7 +305,9 @@ private:
             kith::Halos found;
             found.options = halos.options;
             context.stage("spheres", [&] {
-                kith::detail::describe_halos_on_device<T>(context, there, static_cast<const std::int32_t*>(rows.get()),
+                kith::detail::Context host(kith::cpu(1));
+                kith::detail::describe_halos_on_device<T>(context, host, there,
+                                                          static_cast<const std::int32_t*>(rows.get()),
                                                           halos.group_offset, bound, found);
             });
         });

@@ -8,6 +8,7 @@
 #include "halos/halo_rows.hpp"
 #include "halos/mass_bound_kernel.hpp"
 #include "halos/shell_kernel.hpp"
+#include "support/parallel.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -20,6 +21,8 @@
 namespace kith::detail::inline KITH_GPU {
 
 namespace {
+
+constexpr std::int64_t rows_at_a_time = 64; ///< that a thread of the host writes
 
 /// Bytes that each takes at a time, with what sorts it.
 constexpr std::int64_t bytes_of_member = 80;
@@ -240,9 +243,9 @@ private:
 } // namespace
 
 template <Coordinate T>
-void describe_halos_on_device(DeviceContext& context, const DeviceParticleTree<T>& particles, const std::int32_t* rows,
-                              std::span<const std::int64_t> offset, const halos::BoundMembers& bound, Halos& halos,
-                              const DescribeLimits& limits) {
+void describe_halos_on_device(DeviceContext& context, Context& host, const DeviceParticleTree<T>& particles,
+                              const std::int32_t* rows, std::span<const std::int64_t> offset,
+                              const halos::BoundMembers& bound, Halos& halos, const DescribeLimits& limits) {
     halos::make_rows({{}, offset}, bound, halos);
     if (halos.halos == 0) {
         return;
@@ -273,21 +276,23 @@ void describe_halos_on_device(DeviceContext& context, const DeviceParticleTree<T
         const auto measured = context.to_host(there.members.data(), next - first);
         const auto spheres = context.to_host(there.spheres.data(), there.spheres.size());
         const auto peaks = context.to_host(there.peaks.data(), next - first);
-        for (std::int64_t halo = first; halo < next; ++halo) {
-            const auto at = static_cast<std::size_t>(halo - first);
-            writer.write_members(measured[at], halo, halos);
-            writer.write_spheres(measured[at].extent, std::span(spheres).subspan(at * densities, densities), peaks[at],
-                                 halo, halos);
-        }
+        host.run([&] {
+            parallel_each(next - first, rows_at_a_time, [&](std::int64_t i) {
+                const auto at = static_cast<std::size_t>(i);
+                writer.write_members(measured[at], first + i, halos);
+                writer.write_spheres(measured[at].extent, std::span(spheres).subspan(at * densities, densities),
+                                     peaks[at], first + i, halos);
+            });
+        });
         context.done(static_cast<double>(next) / static_cast<double>(halos.halos));
     }
     halos::write_motions(bound, halos);
 }
 
-template void describe_halos_on_device(DeviceContext&, const DeviceParticleTree<float>&, const std::int32_t*,
+template void describe_halos_on_device(DeviceContext&, Context&, const DeviceParticleTree<float>&, const std::int32_t*,
                                        std::span<const std::int64_t>, const halos::BoundMembers&, Halos&,
                                        const DescribeLimits&);
-template void describe_halos_on_device(DeviceContext&, const DeviceParticleTree<double>&, const std::int32_t*,
+template void describe_halos_on_device(DeviceContext&, Context&, const DeviceParticleTree<double>&, const std::int32_t*,
                                        std::span<const std::int64_t>, const halos::BoundMembers&, Halos&,
                                        const DescribeLimits&);
 

@@ -15,6 +15,7 @@
 
 #include "cuda/device_context.hpp"
 #include "halos/bound_halos.hpp"
+#include "support/context.hpp"
 #include "tree/device_planes.hpp"
 
 #include <cstdint>
@@ -40,12 +41,12 @@ struct DescribeLimits {
     std::int64_t particles = 1 << 26; ///< of shells
 };
 
-/// Fills the columns of the halos that groups have, as halos::describe_halos() does, inside a stage of the caller.
-/// `rows` are bound.rows in memory of the device, from which bound.rows itself need not have been copied; `offset` is
+/// Fills the columns of the halos that groups have, as halos::describe_halos() does, inside a stage of the caller; the
+/// threads of `host` write the rows. `rows` are bound.rows in memory of the device, from which bound.rows itself need not have been copied; `offset` is
 /// that of each group in them, and the end.
 template <Coordinate T>
-void describe_halos_on_device(DeviceContext& context, const DeviceParticleTree<T>& particles, const std::int32_t* rows,
-                              std::span<const std::int64_t> offset, const halos::BoundMembers& bound, Halos& halos,
-                              const DescribeLimits& limits = {});
+void describe_halos_on_device(DeviceContext& context, Context& host, const DeviceParticleTree<T>& particles,
+                              const std::int32_t* rows, std::span<const std::int64_t> offset,
+                              const halos::BoundMembers& bound, Halos& halos, const DescribeLimits& limits = {});
 
 } // namespace kith::detail::inline KITH_GPU

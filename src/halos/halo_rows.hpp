@@ -1,7 +1,7 @@
 // Rows of halos, written from what was measured: lengths in the caller's units, ratios, concentrations, flags.
 //
 // What is measured by passes over particles is the CPU's (halo_describer.hpp) or a GPU's (describe_device.hpp); this is
-// the host's in both, some microseconds for each halo.
+// the host's in both, two microseconds for each sphere.
 #pragma once
 
 #include <kith/halos.hpp>

@@ -46,7 +46,8 @@ Halos found_on_device(const HaloSample<T>& sample, const DescribeRun& run) {
     Halos found;
     found.options = sample.options;
     context.stage("spheres", [&] {
-        detail::describe_halos_on_device<T>(context, {&tree, view, given, sample.masses.front(), types.data()},
+        detail::Context host(cpu(2));
+        detail::describe_halos_on_device<T>(context, host, {&tree, view, given, sample.masses.front(), types.data()},
                                             rows.data(), sample.offset, sample.bound, found, run.limits);
     });
     found.stages = context.take_stages();
