@@ -2,7 +2,7 @@
 //
 // The lanes load 32 elements at a time, whatever it takes, into shared memory; then one lane takes them in turn, or a
 // lane for each number of an element adds it to its own sum. So memory is read by all lanes side by side, while the
-// order is that of one thread. Cost: a chain of additions, some ten cycles for each element.
+// order is that of one thread. Cost: the latency of one addition, or of one take, for each element.
 #pragma once
 
 #include "cuda/intrinsics.hpp"
