@@ -1,37 +1,16 @@
 // Barnes-Hut gravity (gravity.hpp) beside direct sums, for a Plummer sphere: the errors that the opening promises.
 #include "gravity.hpp"
+#include "plummer_sphere.hpp"
 
 #include <kith/kith.hpp>
 
 #include <cmath>
 #include <cstdio>
-#include <random>
-
-namespace {
-
-std::vector<gravity::Vector> plummer_sphere(int bodies) {
-    std::mt19937 random(1);
-    const auto number = [&] { return (static_cast<double>(random()) + 0.5) * 0x1p-32; };
-    std::vector<gravity::Vector> positions;
-    while (static_cast<int>(positions.size()) < bodies) {
-        const double r = 1 / std::sqrt(std::pow(number(), -2.0 / 3) - 1);
-        const double z = 2 * number() - 1;
-        const double angle = 6.283185307179586 * number();
-        if (r < 20) {
-            const double across = r * std::sqrt(1 - z * z);
-            positions.push_back({static_cast<float>(across * std::cos(angle)),
-                                 static_cast<float>(across * std::sin(angle)), static_cast<float>(r * z)});
-        }
-    }
-    return positions;
-}
-
-} // namespace
 
 int main() {
     constexpr int bodies = 20000;
     constexpr float softening = 0.01F;
-    const std::vector<gravity::Vector> positions = plummer_sphere(bodies);
+    const std::vector<gravity::Vector> positions = gravity::plummer_sphere(bodies);
     const std::vector<float> masses(bodies, 1.0F / bodies);
 
     const kith::Tree tree(positions);

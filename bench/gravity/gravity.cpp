@@ -8,34 +8,17 @@
 // several. Building is timed, too. Times are of rounds in turn; both are compiled with the same flags.
 #include "gravity.hpp"
 #include "contestants/octree.hpp"
+#include "plummer_sphere.hpp"
 
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
-#include <random>
 
 namespace {
 
 using gravity::Vector;
 
 constexpr float softening = 0.01F;
-
-std::vector<Vector> plummer_sphere(int bodies) {
-    std::mt19937 random(1);
-    const auto number = [&] { return (static_cast<double>(random()) + 0.5) * 0x1p-32; };
-    std::vector<Vector> positions;
-    while (static_cast<int>(positions.size()) < bodies) {
-        const double r = 1 / std::sqrt(std::pow(number(), -2.0 / 3) - 1);
-        const double z = 2 * number() - 1;
-        const double angle = 6.283185307179586 * number();
-        if (r < 20) {
-            const double across = r * std::sqrt(1 - z * z);
-            positions.push_back({static_cast<float>(across * std::cos(angle)),
-                                 static_cast<float>(across * std::sin(angle)), static_cast<float>(r * z)});
-        }
-    }
-    return positions;
-}
 
 /// Direct sums for every n-th body.
 class Truth {
@@ -94,7 +77,7 @@ int main(int argc, char** argv) {
     const int rounds = argc > 2 ? std::atoi(argv[2]) : 5;
     const int threads = argc > 3 ? std::atoi(argv[3]) : 2;
     constexpr float opening = 0.4F;
-    const std::vector<Vector> positions = plummer_sphere(bodies);
+    const std::vector<Vector> positions = gravity::plummer_sphere(bodies);
     const std::vector<float> masses(positions.size(), 1.0F / static_cast<float>(bodies));
     const Truth truth(positions, masses);
 
