@@ -18,6 +18,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <variant>
 #include <vector>
@@ -61,10 +62,11 @@ struct FieldStatistics {
 struct SumOptions {
     Box box = {}; ///< of the points; a tree has its own
     SmoothingKernel kernel = SmoothingKernel::cubic_spline;
-    bool exclude_self = false;              ///< leave the query itself out, by index; self-searches only
-    std::optional<ScalarsView> masses = {}; ///< of the points, in memory of the host, 0 or more; absent: 1 each
-    std::vector<ScalarsView> fields = {};   ///< a number for every point each, in memory of the host
-    FieldStatistics statistics = {};        ///< of the fields
+    bool exclude_self = false;                 ///< leave the query itself out, by index; self-searches only
+    std::optional<ScalarsView> masses = {};    ///< of the points, in memory of the host, 0 or more; absent: 1 each
+    std::vector<ScalarsView> fields = {};      ///< a number for every point each, in memory of the host
+    std::vector<std::string> field_names = {}; ///< in errors; absent: fields[0], fields[1], ...
+    FieldStatistics statistics = {};           ///< of the fields
     bool density_gradient = false;
     Engine engine = Engine::automatic;
     Execution execution = {}; ///< on the CPU, also over ranks, or on a GPU of one process
@@ -89,6 +91,8 @@ struct NeighborSums : SearchSummary {
     std::vector<std::int64_t> counts;     ///< neighbors within the radius; of k neighbors empty
     std::vector<double> density_gradient; ///< rows x dimension, row-major, at fixed reach; empty unless asked for
     std::vector<FieldSums> fields;        ///< in the order of SumOptions::fields
+    /// Where one neighbor makes all densities infinite or 0, whatever the points: what to do about it. Else empty.
+    std::string_view warning;
 };
 
 /// Sums around every point (a point is its own neighbor unless exclude_self), or around every query. A row of fewer

@@ -296,22 +296,18 @@ void run(const CallOptions& options, std::int64_t size, const std::function<void
     }
 }
 
-namespace {
-
-void warn_unless_empty(const Call& call, const std::string& text) {
+void warn(const Call& call, std::string_view text) {
     if (!text.empty() && (!call.ranks || call.ranks->is_first())) {
-        nb::module_::import_("kith._warnings").attr("warn")(text);
+        nb::module_::import_("kith._warnings").attr("warn")(std::string(text));
     }
 }
 
-} // namespace
-
 void warn(const Call& call, const UnresolvedRows& rows) {
-    warn_unless_empty(call, rows.warning());
+    warn(call, rows.warning());
 }
 
 void warn(const Call& call, const UnresolvedEdges& edges) {
-    warn_unless_empty(call, edges.warning());
+    warn(call, edges.warning());
 }
 
 } // namespace kith::python

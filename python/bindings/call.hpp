@@ -103,5 +103,7 @@ template <class Options, class Function>
 /// Issues a UserWarning if a search has unresolved rows, or a spanning tree unresolved edges; over ranks on the first.
 void warn(const Call& call, const UnresolvedRows& rows);
 void warn(const Call& call, const UnresolvedEdges& edges);
+/// The same for a text that is not empty.
+void warn(const Call& call, std::string_view text);
 
 } // namespace kith::python

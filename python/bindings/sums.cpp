@@ -45,8 +45,8 @@ nb::object array_or_none(std::vector<T>& numbers, std::size_t columns, bool is_w
 /// each field, and the name of the engine; None where something was not asked for. By k, or if that is None by radii.
 nb::object sum(const Call& call, const std::optional<InputArray>& queries, std::optional<std::int64_t> k, nb::handle r,
                const std::string& kernel, bool exclude_self, const std::optional<InputArray>& masses,
-               const std::vector<InputArray>& fields, const std::vector<std::string>& statistics,
-               bool density_gradient) {
+               const std::vector<InputArray>& fields, const std::vector<std::string>& field_names,
+               const std::vector<std::string>& statistics, bool density_gradient) {
     const auto wants = [&](const char* name) {
         return std::find(statistics.begin(), statistics.end(), name) != statistics.end();
     };
@@ -60,9 +60,10 @@ nb::object sum(const Call& call, const std::optional<InputArray>& queries, std::
     if (masses) {
         wanted.masses = column_on_host(*masses, "masses");
     }
-    for (const InputArray& field : fields) {
-        wanted.fields.push_back(column_on_host(field, "a field"));
+    for (std::size_t field = 0; field < fields.size(); ++field) {
+        wanted.fields.push_back(column_on_host(fields[field], field_names.at(field)));
     }
+    wanted.field_names = field_names;
     wanted.statistics = {wants("sum"),   wants("mean"),     wants("variance"),
                          wants("least"), wants("greatest"), wants("gradient")};
     wanted.density_gradient = density_gradient;
@@ -75,6 +76,7 @@ nb::object sum(const Call& call, const std::optional<InputArray>& queries, std::
                                 }));
     const nb::capsule owner = owner_of(found);
     warn(call, found->unresolved);
+    warn(call, found->warning);
     const auto dimension = static_cast<std::size_t>(points.dimension());
     const FieldStatistics& asked = wanted.statistics;
     nb::list of_fields;
@@ -96,7 +98,7 @@ nb::object sum(const Call& call, const std::optional<InputArray>& queries, std::
 void bind_sums(nb::module_& module) {
     module.def("sum_neighbors", sum, nb::arg("call"), nb::arg("queries").none(), nb::arg("k").none(),
                nb::arg("r").none(), nb::arg("kernel"), nb::arg("exclude_self"), nb::arg("masses").none(),
-               nb::arg("fields"), nb::arg("statistics"), nb::arg("density_gradient"));
+               nb::arg("fields"), nb::arg("field_names"), nb::arg("statistics"), nb::arg("density_gradient"));
 }
 
 } // namespace kith::python

@@ -169,8 +169,8 @@ def sum_neighbors(points: AnyArray, k: int | None = None, queries: AnyArray | No
         k = min(k, 2**63 - 1)
     density, reach, counts, gradient, sums, used = _core.sum_neighbors(
         source.call(device, threads, progress, engine, queries, comm), queries, k, None if r is None else radii_of(r), kernel,
-        _arrays.flag(exclude_self, "exclude_self"), masses, columns, statistics,
-        _arrays.flag(density_gradient, "density_gradient"))
+        _arrays.flag(exclude_self, "exclude_self"), masses, columns, [_name(name) for name in names],
+        statistics, _arrays.flag(density_gradient, "density_gradient"))
     like, dimension, length = source.prototype(queries), len(source.shape) and source.shape[1], source.unit
     per_volume = _unit((mass_unit, 1), (length, -dimension))
 
@@ -234,7 +234,7 @@ def _columns(fields, shape):
         raise TypeError("fields must be a dict of arrays, with their names as keys")
     columns, units = [], []
     for name, field in fields.items():
-        what = f"fields[{name!r}]"
+        what = _name(name)
         field, unit = _units.split(field, what)
         require_rows(shape, **{what: field})
         column = _arrays.as_column(field, what)
@@ -243,6 +243,11 @@ def _columns(fields, shape):
         columns.append(column)
         units.append(unit)
     return list(fields), columns, units
+
+
+def _name(field):
+    """What errors call a field."""
+    return f"fields[{field!r}]"
 
 
 def _statistics(names):

@@ -1,5 +1,7 @@
 """Sums over neighbors against formulas of smoothed particle hydrodynamics, by NumPy from the rows of knn and by SciPy."""
 
+import warnings
+
 import numpy
 import pytest
 import scipy.spatial
@@ -108,9 +110,23 @@ def test_k_or_r():
         kith.sum_neighbors(POINTS, 4, kernel="top-hat", density_gradient=True)
     with pytest.raises(ValueError, match="row 3"):
         kith.density(POINTS, masses=numpy.where(numpy.arange(500) == 3, -1, MASSES))
+    with pytest.raises(ValueError, match=r"fields\['T'\]: row 2 is nan"):
+        kith.sum_neighbors(POINTS, 4, fields={"a": FIELD, "T": numpy.where(numpy.arange(500) == 2, numpy.nan, FIELD)})
     assert kith.density(POINTS[:0]).shape == (0,)
     assert numpy.isinf(kith.density(POINTS[:1])).all()
     assert (kith.density(POINTS[:2], exclude_self=True, kernel="cubic") == 0).all()  # the kernel vanishes at its reach
+
+
+def test_one_neighbor_is_warned_of():
+    with pytest.warns(UserWarning, match="densities are infinite; take a larger k"):
+        assert numpy.isinf(kith.density(POINTS, 1)).all()
+    for options in ({"exclude_self": True}, {"queries": POINTS[:3]}):
+        with pytest.warns(UserWarning, match="densities are 0; take a larger k"):
+            kith.sum_neighbors(POINTS, 1, **options)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert numpy.isfinite(kith.density(POINTS, 1, exclude_self=True, kernel="gaussian")).all()
+        kith.sum_neighbors(POINTS, r=1e-9)
 
 
 @pytest.mark.parametrize("exclude_self", [False, True])

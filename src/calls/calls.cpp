@@ -203,6 +203,24 @@ std::int64_t check(const SumCall& call, Where where) {
     return smallest;
 }
 
+std::string_view warning_of(const SumCall& call) {
+    const Nearest* const nearest = std::get_if<Nearest>(&call.neighborhood);
+    const SmoothingKernel kernel = call.options.kernel;
+    if (nearest == nullptr || nearest->k != 1) {
+        return "";
+    }
+    if (call.queries == nullptr && !call.options.exclude_self) {
+        return "k is 1: the only neighbor of each point is the point itself, so that the kernel has no reach and "
+               "densities "
+               "are infinite; take a larger k";
+    }
+    const bool ends_at_zero = kernel != SmoothingKernel::top_hat && kernel != SmoothingKernel::gaussian;
+    return ends_at_zero
+               ? "k is 1: the kernel reaches to the only neighbor and is 0 there, so that densities are 0; take a "
+                 "larger k"
+               : "";
+}
+
 void check(const FofCall& call, Where where) {
     const FofOptions& options = call.options;
     check_engine(options.engine, call.points, call.task(), where);

@@ -20,6 +20,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string_view>
 #include <variant>
 
 namespace kith::detail {
@@ -121,6 +122,8 @@ void check(const KnnCall& call, Where where);
 std::int64_t check(const RadiusCall& call, Where where);
 /// The same, of a search by radius.
 std::int64_t check(const SumCall& call, Where where);
+/// NeighborSums::warning.
+std::string_view warning_of(const SumCall& call);
 void check(const FofCall& call, Where where);
 void check(const DbscanCall& call, Where where);
 void check(const SpanningTreeCall& call, Where where);

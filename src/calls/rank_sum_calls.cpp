@@ -35,7 +35,7 @@ std::vector<Argument> arguments_of(const SumCall& call) {
                       flag("one radius for all queries", is_uniform),
                       {"radius", is_uniform ? within->radii[0] : 0.0},
                       flag("exclude_self", options.exclude_self),
-                      {"number of the kernel", static_cast<double>(options.kernel)},
+                      choice("kernel", static_cast<std::size_t>(options.kernel), smoothing_kernel_names),
                       flag("density_gradient", options.density_gradient),
                       flag("masses", options.masses.has_value()),
                       type("type of the masses", options.masses ? options.masses->dtype() : DType::float32),
@@ -69,7 +69,7 @@ std::vector<Argument> arguments_of(const PairCall& call) {
     std::vector<Argument> arguments = shape_arguments(call.points.points(), options.box);
     arguments.insert(arguments.end(), {{"number of edges", static_cast<double>(call.edges.size())},
                                        hash_of("edges", call.edges),
-                                       {"number of the binning", static_cast<double>(options.binning)},
+                                       choice("binning", static_cast<std::size_t>(options.binning), pair_binning_names),
                                        {"number of second_edges", static_cast<double>(options.second_edges.size())},
                                        hash_of("second_edges", options.second_edges),
                                        {"line_of_sight", static_cast<double>(options.line_of_sight)},
@@ -92,6 +92,7 @@ NeighborSums sum_neighbors_over_team(const SumCall& call) {
         [&](Ranks& ranks, Context& context, const SumOptions& options, const RankOptions& of_ranks) {
             require_same(ranks, RankFunction::sum_neighbors, arguments_of(call));
             NeighborSums sums;
+            sums.warning = warning_of(call);
             ranks.agreed([&] {
                 context.run([&] { check_columns(options); });
                 allocate({call.points, call.queries, call.neighborhood, options}, sums);

@@ -104,6 +104,7 @@ NeighborSums summed(const SumCall& call) {
     }
     const std::int64_t smallest = check(call);
     NeighborSums sums;
+    sums.warning = warning_of(call);
     allocate(call, sums);
     Context context(is_on_gpu(call.options.execution) ? cpu(call.options.execution.threads) : call.options.execution);
     context.run([&] { check_columns(call.options); });

@@ -16,12 +16,14 @@ constexpr std::array<std::string_view, 17> function_names{
     "halos",       "z_order",       "gather",        "fof of a spanning tree", "fof_ladder",
     "hierarchy",   "edges_in_order"};
 
-std::string text_of(ArgumentKind kind, double value) {
-    switch (kind) {
+std::string text_of(const Argument& argument, double value) {
+    switch (argument.kind) {
     case ArgumentKind::flag:
         return value != 0 ? "true" : "false";
     case ArgumentKind::type:
         return value == 4 ? "float32" : "float64";
+    case ArgumentKind::choice:
+        return std::string(argument.names[static_cast<std::size_t>(value)]);
     default:
         return message(value);
     }
@@ -31,8 +33,8 @@ std::string difference(const Argument& argument, double value, double expected, 
     if (argument.kind == ArgumentKind::hash) {
         return message("those on rank ", rank, " are not those on rank 0");
     }
-    return message(std::string_view(text_of(argument.kind, value)), " on rank ", rank, ", ",
-                   std::string_view(text_of(argument.kind, expected)), " on rank 0");
+    return message(std::string_view(text_of(argument, value)), " on rank ", rank, ", ",
+                   std::string_view(text_of(argument, expected)), " on rank 0");
 }
 
 } // namespace

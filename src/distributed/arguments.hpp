@@ -6,9 +6,11 @@
 
 #include "distributed/ranks.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -17,15 +19,17 @@ namespace kith::detail {
 /// How the value of an argument is written in an error.
 enum class ArgumentKind : std::uint8_t {
     number,
-    flag, ///< true or false
-    type, ///< of coordinates or other numbers, by its bytes
-    hash, ///< of what is too much to be written
+    flag,   ///< true or false
+    type,   ///< of coordinates or other numbers, by its bytes
+    choice, ///< of names, by its number
+    hash,   ///< of what is too much to be written
 };
 
 struct Argument {
     std::string name; ///< as errors call it
     double value;
     ArgumentKind kind = ArgumentKind::number;
+    std::span<const std::string_view> names = {}; ///< by value, of choices
 };
 
 inline Argument flag(std::string name, bool value) {
@@ -33,6 +37,11 @@ inline Argument flag(std::string name, bool value) {
 }
 inline Argument type(std::string name, DType dtype) {
     return {std::move(name), dtype == DType::float32 ? 4.0 : 8.0, ArgumentKind::type};
+}
+
+/// A name from a list that outlives the argument.
+inline Argument choice(std::string name, std::size_t number, std::span<const std::string_view> names) {
+    return {std::move(name), static_cast<double>(number), ArgumentKind::choice, names};
 }
 
 /// Numbers that nobody but the ranks among each other compares.

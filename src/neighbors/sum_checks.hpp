@@ -30,6 +30,11 @@ inline void check_column_of_points(const std::string& what, const ScalarsView& c
     }
 }
 
+/// What errors call a field.
+inline std::string name_of_field(const SumOptions& options, std::size_t field) {
+    return options.field_names.empty() ? message("fields[", field, "]") : options.field_names[field];
+}
+
 inline void check_sums(const SumOptions& options, std::int64_t points, bool separate_queries) {
     if (static_cast<std::size_t>(options.kernel) >= smoothing_kernel_names.size()) {
         throw error(ErrorKind::invalid_argument, "the kernel has the number ", static_cast<int>(options.kernel),
@@ -38,8 +43,12 @@ inline void check_sums(const SumOptions& options, std::int64_t points, bool sepa
     if (options.masses) {
         check_column_of_points("masses", *options.masses, points);
     }
+    if (!options.field_names.empty() && options.field_names.size() != options.fields.size()) {
+        throw error(ErrorKind::invalid_argument, options.field_names.size(), " field_names for ", options.fields.size(),
+                    " fields; give one for each, or none");
+    }
     for (std::size_t field = 0; field < options.fields.size(); ++field) {
-        check_column_of_points(message("fields[", field, "]"), options.fields[field], points);
+        check_column_of_points(name_of_field(options, field), options.fields[field], points);
     }
     const bool of_fields = !options.fields.empty() && options.statistics.gradient;
     if (options.kernel == SmoothingKernel::top_hat && (of_fields || options.density_gradient)) {

@@ -7,6 +7,7 @@
 
 #include "neighbors/neighbor_sums.hpp"
 #include "neighbors/search.hpp"
+#include "neighbors/sum_checks.hpp"
 #include "neighbors/sum_units.hpp"
 #include "points/point_set.hpp"
 #include "support/context.hpp"
@@ -43,7 +44,7 @@ inline void check_columns(const SumOptions& options) {
                     [](double mass) { return mass >= 0 && std::isfinite(mass); });
     }
     for (std::size_t field = 0; field < options.fields.size(); ++field) {
-        require_all(message("fields[", field, "]"), options.fields[field], "; fields must be finite",
+        require_all(name_of_field(options, field), options.fields[field], "; fields must be finite",
                     [](double value) { return std::isfinite(value); });
     }
 }

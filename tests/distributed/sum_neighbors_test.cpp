@@ -332,7 +332,7 @@ TEST_F(SumsOverRanksIn3D, ErrorsAreThoseOfAllRanks) {
     };
     const auto plain = [](int) { return SumOptions(); };
     refuses({"rank 0", "k is 0"}, Nearest{0}, plain);
-    refuses({"number of the kernel", "2 on rank 3"}, Nearest{3}, [](int rank) {
+    refuses({"kernel: wendland-c2 on rank 3, cubic on rank 0"}, Nearest{3}, [](int rank) {
         return SumOptions{.kernel = rank == 3 ? SmoothingKernel::wendland_c2 : SmoothingKernel::cubic_spline};
     });
     refuses({"masses", "true on rank 2"}, Nearest{3},
