@@ -224,9 +224,14 @@ void write_npy(const std::filesystem::path& path, std::span<const double> values
 void write_neighbors_npz(const std::filesystem::path& path, const KnnResult& neighbors, const Provenance& provenance);
 void write_neighbors_hdf5(const std::filesystem::path& path, const KnnResult& neighbors, const Provenance& provenance);
 
-/// Densities likewise: `density` and, of k neighbors, `reach`, one-dimensional float64.
-void write_densities_npz(const std::filesystem::path& path, const NeighborSums& sums, const Provenance& provenance);
-void write_densities_hdf5(const std::filesystem::path& path, const NeighborSums& sums, const Provenance& provenance);
+/// Sums over neighbors likewise, float64: `density`; of k neighbors `reach`, within a radius `counts` (int64); and what
+/// else was asked for: `density_gradient` (rows x d), and of each field, by its name in `fields`, NAME_sum, NAME_mean,
+/// NAME_variance, NAME_least, NAME_greatest and NAME_gradient. All are one-dimensional but for gradients. Throws
+/// Error(invalid_argument) unless there is a name for each field.
+void write_densities_npz(const std::filesystem::path& path, const NeighborSums& sums, const Provenance& provenance,
+                         std::span<const std::string> fields = {});
+void write_densities_hdf5(const std::filesystem::path& path, const NeighborSums& sums, const Provenance& provenance,
+                          std::span<const std::string> fields = {});
 
 /// Makes numbers while they are written, in order, so that not all of them need lie in memory: fills the block with the
 /// next bytes. What it throws ends the writing, and leaves no file.

@@ -1,5 +1,7 @@
-// kith density: the density at every point, from its k nearest neighbors, into a file.
+// kith density: the density at every point, from its k nearest neighbors or those within a radius, into a file; and sums
+// of the file's columns with it.
 #include "cli/commands.hpp"
+#include "cli/density_fields.hpp"
 #include "cli/search_command.hpp"
 #include "cli/snapshot_run.hpp"
 #include "cli/usage_error.hpp"
@@ -13,9 +15,12 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace kith::cli {
@@ -24,33 +29,23 @@ namespace {
 
 struct Arguments : SearchArguments {
     std::int64_t k = 32;
+    std::optional<double> radius; ///< instead of k
     SmoothingKernel kernel = SmoothingKernel::cubic_spline;
     bool number = false; ///< of points per volume, whatever their masses
+    FieldChoice fields;
+
+    [[nodiscard]] Neighborhood neighborhood() const {
+        return radius ? Neighborhood(Within{*radius}) : Neighborhood(Nearest{k});
+    }
+    /// Name and value of the number that says which neighbors.
+    [[nodiscard]] std::pair<std::string, std::string> extent() const {
+        return radius ? std::pair("radius", fmt::format("{}", *radius)) : std::pair("k", fmt::format("{}", k));
+    }
 };
 
 SmoothingKernel parse_kernel(std::string_view text) {
     return static_cast<SmoothingKernel>(parse_name("--kernel", std::string(text), smoothing_kernel_names));
 }
-
-/// Masses of the points read; none: they count 1 each, or all have the same one.
-struct Masses {
-    std::optional<ScalarsView> each;
-    double uniform = 1;
-    bool are_given = false;
-
-    Masses(const Arguments& arguments, const io::Snapshot& snapshot) {
-        if (arguments.number) {
-            return;
-        }
-        if (snapshot.masses) {
-            each = std::visit([](const auto& values) { return ScalarsView(values); }, snapshot.masses->values);
-            are_given = true;
-        } else if (snapshot.uniform_mass) {
-            uniform = *snapshot.uniform_mass;
-            are_given = true;
-        }
-    }
-};
 
 /// The powers of a and h, and the factor to cgs units, of a density where the file states those of its numbers.
 void add_units(const io::Snapshot& snapshot, bool of_mass, int dimension, std::map<std::string, std::string>& to) {
@@ -90,66 +85,105 @@ struct Spread {
     }
 };
 
+/// Brings all rows of all ranks to the first.
+void bring_to_first(RankTeam* ranks, NeighborSums& sums) {
+    const auto bring = [&](auto&... columns) { ((columns = on_first(ranks, std::move(columns))), ...); };
+    bring(sums.density, sums.reach, sums.counts, sums.density_gradient);
+    for (FieldSums& field : sums.fields) {
+        bring(field.sum, field.mean, field.variance, field.least, field.greatest, field.gradient);
+    }
+}
+
 SearchOutcome search(const Arguments& arguments, const SearchTask& task) {
-    const Masses masses(arguments, task.snapshot);
+    const std::optional<ScalarsView> masses = arguments.number ? std::nullopt : masses_of(task.snapshot);
+    Fields fields;
+    agreed_over(task.ranks, [&] { fields = fields_of(arguments.fields, task.snapshot, arguments.snapshot); });
     const SumOptions options{.box = task.box,
                              .kernel = arguments.kernel,
                              .exclude_self = arguments.exclude_self,
-                             .masses = masses.each,
+                             .masses = masses,
+                             .fields = fields.columns,
+                             .field_names = fields.names,
+                             .statistics = arguments.fields.found(),
+                             .density_gradient = arguments.fields.density_gradient,
                              .engine = arguments.engine,
                              .execution = execution_over(task.ranks, task.execution)};
-    const auto sums = std::make_shared<NeighborSums>(task.call(
-        [](const auto&... given) { return sum_neighbors(given...); }, Neighborhood(Nearest{arguments.k}), options));
-    if (masses.uniform != 1) {
-        for (double& density : sums->density) {
-            density *= masses.uniform;
-        }
-    }
+    const auto sums = std::make_shared<NeighborSums>(
+        task.call([](const auto&... given) { return sum_neighbors(given...); }, arguments.neighborhood(), options));
     task.clock->add(sums->stages);
     const std::int64_t queries = sum_over(task.ranks, std::ssize(sums->density));
-    sums->density = on_first(task.ranks, std::move(sums->density)); // whose median needs all
-    sums->reach = on_first(task.ranks, std::move(sums->reach));
+    bring_to_first(task.ranks, *sums); // where the median needs all densities
     const Spread spread(sums->density);
     const std::string kernel(smoothing_kernel_names[static_cast<std::size_t>(arguments.kernel)]);
-    const char* const quantity = masses.are_given ? "mass per volume" : "points per volume";
+    const char* const quantity = masses ? "mass per volume" : "points per volume";
     SearchOutcome outcome;
     outcome.queries = queries;
     outcome.distribution = sums->distribution;
-    outcome.warning = sums->unresolved.warning();
-    outcome.facts["k"] = arguments.k;
+    outcome.warnings = {sums->unresolved.warning(), std::string(sums->warning)};
+    if (arguments.radius) {
+        outcome.facts["radius"] = *arguments.radius;
+    } else {
+        outcome.facts["k"] = arguments.k;
+    }
     outcome.facts["kernel"] = kernel;
     outcome.facts["quantity"] = quantity;
     outcome.facts["engine"] = name_of(sums->engine);
     outcome.facts["density"] = {{"least", spread.least}, {"median", spread.median}, {"greatest", spread.greatest}};
     outcome.parameters["quantity"] = quantity;
-    add_units(task.snapshot, masses.are_given, task.points.dimension(), outcome.parameters);
-    outcome.report = fmt::format("{}, {} kernel of {} neighbors: from {:.6g} to {:.6g}, median {:.6g}", quantity,
-                                 kernel, arguments.k, spread.least, spread.greatest, spread.median);
-    outcome.write = [sums](const std::filesystem::path& path, const io::Provenance& made_by) {
+    if (!fields.names.empty()) {
+        outcome.facts["fields"] = fields.names;
+        outcome.parameters["fields"] = fmt::format("{}", fmt::join(fields.names, ","));
+    }
+    add_units(task.snapshot, masses.has_value(), task.points.dimension(), outcome.parameters);
+    const std::string extent =
+        arguments.radius ? fmt::format("within {}", *arguments.radius) : fmt::format("of {} neighbors", arguments.k);
+    outcome.report = fmt::format("{}, {} kernel {}: from {:.6g} to {:.6g}, median {:.6g}", quantity, kernel, extent,
+                                 spread.least, spread.greatest, spread.median);
+    outcome.write = [sums, names = fields.names](const std::filesystem::path& path, const io::Provenance& made_by) {
         if (path.extension() == ".npy") {
             io::write_npy(path, sums->density);
         } else {
-            (path.extension() == ".npz" ? io::write_densities_npz : io::write_densities_hdf5)(path, *sums, made_by);
+            (path.extension() == ".npz" ? io::write_densities_npz : io::write_densities_hdf5)(path, *sums, made_by,
+                                                                                              names);
         }
     };
     return outcome;
 }
 
 void run(Arguments& arguments, const Invocation& invocation) {
-    find_snapshot(arguments, invocation,
-                  fmt::format(R"(kith density "$file" -k {} -o "${{file%.*}}_density.npy")", arguments.k));
+    const auto [extent, number] = arguments.extent();
+    find_snapshot(
+        arguments, invocation,
+        fmt::format(R"(kith density "$file" -{} {} -o "${{file%.*}}_density.npy")", extent.substr(0, 1), number));
+    agreed_over(invocation.ranks, [&] {
+        check(arguments.fields, !arguments.queries.empty());
+        if (arguments.fields.is_given() && std::filesystem::path(arguments.output).extension() == ".npy") {
+            throw UsageError(fmt::format("-o is '{}', which holds one array; with --fields or --density-gradient write "
+                                         ".npz or .hdf5",
+                                         arguments.output));
+        }
+    });
     run_search(
         arguments, invocation,
         {.stages = {"read", "order", "tree", "search", "write"},
-         .parameters = {{"k", fmt::format("{}", arguments.k)},
+         .parameters = {{extent, number},
                         {"kernel", std::string(smoothing_kernel_names[static_cast<std::size_t>(arguments.kernel)])}},
          .with_masses = true,
+         .with_velocities = arguments.fields.has(FieldColumn::velocity),
+         .with_internal_energies = arguments.fields.has(FieldColumn::internal_energy),
          .writes_npy = true,
          .memory_remedy = "choose fewer points, with --types or another file",
          .run = [&](const SearchTask& task) { return search(arguments, task); },
          .try_out =
              [&](const PointsView& none, const Execution& execution) {
-                 (void)sum_neighbors(none, Nearest{1}, {.engine = arguments.engine, .execution = execution});
+                 const std::vector<ScalarsView> fields(arguments.fields.columns.size());
+                 (void)sum_neighbors(none, arguments.neighborhood(),
+                                     {.kernel = arguments.kernel,
+                                      .fields = fields,
+                                      .statistics = arguments.fields.found(),
+                                      .density_gradient = arguments.fields.density_gradient,
+                                      .engine = arguments.engine,
+                                      .execution = execution});
              }});
 }
 
@@ -157,26 +191,34 @@ void run(Arguments& arguments, const Invocation& invocation) {
 
 Command density_command(const Parser& program) {
     const auto arguments = std::make_shared<Arguments>();
-    const Parser command = program.command("density", "Find the density at every point, from its k nearest neighbors");
+    const Parser command =
+        program.command("density", "Find the density at every point, and means of fields, from its neighbors");
     add_snapshot_argument(command, "POINTS", arguments->files, "Snapshot or array of the points");
-    add_value(command, "-k", "K", "Neighbors to sum over, the point itself among them; 32 by default", arguments->k,
-              parse_whole, 1, std::numeric_limits<std::int32_t>::max());
+    const Option k = add_value(command, "-k", "K", "Neighbors to sum over, the point itself among them; 32 by default",
+                               arguments->k, parse_whole, 1, std::numeric_limits<std::int32_t>::max());
+    add_value(command, "-r,--radius", "R", "Sum over the points within a radius instead, to which the kernel reaches",
+              arguments->radius, parse_length)
+        .excludes(k);
     add_search_files(
         command, *arguments,
         "File to write, .npy, .npz or .hdf5: 'density', and but for .npy 'reach', the distance of the last "
-        "neighbor");
+        "neighbor, or 'counts' within a radius, and what else is asked for");
     command.text("--kernel", fmt::format("{}", fmt::join(smoothing_kernel_names, "|")),
-                 "Shape of the kernel, which vanishes at the last neighbor; cubic by default",
+                 "Shape of the kernel, which vanishes at the last neighbor or the radius; cubic by default",
                  [arguments](const std::string& text) { arguments->kernel = parse_kernel(text); });
     command.flag("--number", "Points per volume, whatever masses the file has", arguments->number);
+    add_field_options(command, arguments->fields);
     add_search_options(command, arguments, fmt::format("{}", fmt::join(engine_names, "|")));
     add_execution_options(command, arguments->common);
     add_footer(
         command,
         "Densities are masses per volume where the file has masses, in its units, else points per volume; one for\n"
-        "each point read, in file order.",
+        "each point read, in file order. A field, such as 'mass', adds 'mass_mean' and so on; velocity adds the "
+        "fields\n"
+        "velocity_x, velocity_y and velocity_z. Fields are in the units of the file.",
         "  kith density snapshot.hdf5 -k 32 -o density.npy\n"
         "  kith density snapshot.hdf5 --types 0 --kernel wendland-c4 -k 128 -o gas.hdf5\n"
+        "  kith density snapshot.hdf5 -r 50 --fields velocity --statistics mean,variance -o flow.npz\n"
         "  kith density galaxies.npy --queries places.npy --box none -o at_places.npz");
     return {command, [arguments](const Invocation& invocation) { run(*arguments, invocation); }, true};
 }

@@ -57,7 +57,7 @@ SearchOutcome search(const Arguments& arguments, const SearchTask& task) {
     outcome.facts["condensed_clusters"] = found->condensed_tree.clusters.size();
     outcome.facts["engine"] = name_of(found->engine);
     outcome.parameters["min_samples"] = fmt::format("{}", found->min_samples);
-    outcome.warning = found->unresolved.warning();
+    outcome.warnings.push_back(found->unresolved.warning());
     outcome.report = fmt::format("{} cluster{} of {} or more points, {} noise point{}", format_count(found->clusters()),
                                  found->clusters() == 1 ? "" : "s", format_count(found->min_cluster_size),
                                  format_count(found->noise_points), found->noise_points == 1 ? "" : "s");

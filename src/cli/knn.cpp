@@ -75,7 +75,7 @@ SearchOutcome search(const Arguments& arguments, const SearchTask& task) {
     task.clock->add(found->stages);
     SearchOutcome outcome;
     outcome.queries = sum_over(task.ranks, found->rows());
-    outcome.warning = found->unresolved.warning();
+    outcome.warnings.push_back(found->unresolved.warning());
     outcome.facts["k"] = arguments.k;
     outcome.facts["engine"] = name_of(found->engine);
     outcome.facts["device"] = name_of(arguments.common.device);

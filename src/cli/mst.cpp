@@ -97,7 +97,7 @@ SearchOutcome search(const Arguments& arguments, const SearchTask& task) {
     outcome.facts["longest_edge"] = lengths.longest;
     outcome.facts["engine"] = name_of(tree->engine());
     outcome.facts["device"] = name_of(arguments.common.device);
-    outcome.warning = found.unresolved.warning();
+    outcome.warnings.push_back(found.unresolved.warning());
     outcome.report = fmt::format("{} edges, total length {:.6g}, the longest {:.6g}", format_count(edges),
                                  lengths.total, lengths.longest);
     if (arguments.psi) {
@@ -107,9 +107,7 @@ SearchOutcome search(const Arguments& arguments, const SearchTask& task) {
         velocities.add_to(outcome.facts);
         velocities.add_to(outcome.parameters);
         outcome.facts["linking_length"] = facts.linking_length;
-        std::vector<std::string> warnings;
-        add_mass_warning(warnings, length_of(arguments).is_relative(), task.overview);
-        outcome.warning += warnings.empty() ? "" : warnings.front();
+        add_mass_warning(outcome.warnings, length_of(arguments).is_relative(), task.overview);
         outcome.parameters["linking_length"] = format_length(facts.linking_length, tree->dtype());
         outcome.report += fmt::format(", in phase space at the linking length {}; {}",
                                       outcome.parameters["linking_length"], velocities.text());

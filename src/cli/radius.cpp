@@ -86,7 +86,7 @@ SearchOutcome search_rows(const Arguments& arguments, const SearchTask& task, co
     task.clock->add(found->stages);
     SearchOutcome outcome = outcome_of(arguments, task, found->size(), found->rows(), *found);
     outcome.facts["engine"] = name_of(found->engine);
-    outcome.warning = found->unresolved.warning();
+    outcome.warnings.push_back(found->unresolved.warning());
     const IndexType type = index_type_of(task);
     outcome.funnel = std::make_shared<RankFunnel>(
         task.ranks, std::vector{offsets_of(*found, task.ranks), indices_of(*found, type), distances_of(*found)});

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <numeric>
 #include <string_view>
@@ -45,6 +46,7 @@ Queries read_queries(const SearchArguments& arguments, const io::ReadOptions& op
     Queries queries;
     run.agreed([&] {
         io::ReadOptions mine = options;
+        mine.velocities = mine.masses = mine.internal_energies = false;
         const auto is_number = [](const std::string& column) {
             return column.find_first_not_of("0123456789") == std::string::npos;
         };
@@ -193,9 +195,10 @@ void run_search(const SearchArguments& arguments, const Invocation& invocation, 
         run.try_out(search.try_out);
     });
     const io::ReadOptions options{.types = arguments.types,
-                                  .velocities = search.in_phase_space,
+                                  .velocities = search.in_phase_space || search.with_velocities,
                                   .masses = search.in_phase_space || search.with_masses,
                                   .ids = false,
+                                  .internal_energies = search.with_internal_energies,
                                   .columns = arguments.columns};
     std::optional<Queries> queries;
     run.read(options);
@@ -219,9 +222,8 @@ void run_search(const SearchArguments& arguments, const Invocation& invocation, 
     }
     SearchOutcome outcome = search.run(task);
     run.add_traffic(outcome.distribution);
-    if (!outcome.warning.empty()) {
-        run.warnings.push_back(outcome.warning);
-    }
+    std::ranges::copy_if(outcome.warnings, std::back_inserter(run.warnings),
+                         [](const std::string& warning) { return !warning.empty(); });
 
     if (!arguments.output.empty()) {
         const io::Provenance made_by = provenance(arguments, run, invocation, search, outcome);

@@ -92,7 +92,7 @@ struct SearchOutcome {
     Json facts;                                    ///< for the JSON summary, besides what all searches report
     std::map<std::string, std::string> parameters; ///< for the file's provenance, besides those of the Search
     std::string report;                            ///< for the line "search"
-    std::string warning;                           ///< or nothing
+    std::vector<std::string> warnings;             ///< empty ones are none
     std::function<void(const std::filesystem::path&, const io::Provenance&)> write; ///< on rank 0
     std::shared_ptr<RankFunnel> funnel;       ///< from which it takes the rows of all ranks
     std::optional<Distribution> distribution; ///< over ranks
@@ -107,9 +107,11 @@ struct Search {
     std::map<std::string, std::string> parameters; ///< for the file's provenance, besides what all searches record
     bool in_phase_space = false;                   ///< velocities and masses are read, too
     bool with_masses = false;                      ///< masses are
-    bool writes_npy = false;                       ///< besides .npz and HDF5
-    bool on_gpus_of_ranks = false;                 ///< over ranks, each can search on a GPU
-    std::string memory_remedy;                     ///< which options to change if a result does not fit
+    bool with_velocities = false;
+    bool with_internal_energies = false;
+    bool writes_npy = false;       ///< besides .npz and HDF5
+    bool on_gpus_of_ranks = false; ///< over ranks, each can search on a GPU
+    std::string memory_remedy;     ///< which options to change if a result does not fit
     std::function<SearchOutcome(const SearchTask&)> run;
     CallOnNoPoints try_out; ///< refuses early (try_out.hpp)
 };

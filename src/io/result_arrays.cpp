@@ -1,8 +1,18 @@
 #include "io/result_arrays.hpp"
 
 #include <kith/cluster_file.hpp>
+#include <kith/error.hpp>
 
 #include "io/memory_source.hpp"
+#include "support/message.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace kith::io {
 
@@ -65,15 +75,47 @@ RadiusSource source_of(const RadiusResult& found) {
             blocks_of({std::as_bytes(found.offsets()), index_bytes(found), distance_bytes(found)})};
 }
 
-StreamedArrays arrays_of(const NeighborSums& sums) {
-    const std::int64_t rows = std::ssize(sums.density);
-    StreamedArrays arrays{
-        {{"density", 'f', 8, rows, 0, "mass per volume at each query, in the units of the points and their masses"}},
-        blocks_of({std::as_bytes(std::span(sums.density)), std::as_bytes(std::span(sums.reach))})};
-    if (!sums.reach.empty()) {
-        arrays.arrays.push_back(
-            {"reach", 'f', 8, rows, 0, "distance of the last neighbor, to which the kernel reaches"});
+/// Descriptions of what there is of a field.
+struct FieldColumn {
+    const char* ending;
+    std::vector<double> FieldSums::*numbers;
+    const char* description;
+};
+constexpr std::array field_columns{
+    FieldColumn{"_sum", &FieldSums::sum, "sum of mass times value times kernel"},
+    FieldColumn{"_mean", &FieldSums::mean, "mean weighted by mass times kernel"},
+    FieldColumn{"_variance", &FieldSums::variance, "variance weighted by mass times kernel"},
+    FieldColumn{"_least", &FieldSums::least, "least value of the neighbors"},
+    FieldColumn{"_greatest", &FieldSums::greatest, "greatest value of the neighbors"},
+    FieldColumn{"_gradient", &FieldSums::gradient, "gradient of the interpolated values"},
+};
+
+StreamedArrays arrays_of(const NeighborSums& sums, std::span<const std::string> names) {
+    if (names.size() != sums.fields.size()) {
+        throw Error(ErrorKind::invalid_argument, detail::message("there are ", sums.fields.size(), " fields and ",
+                                                                 names.size(), " names; give a name for each field"));
     }
+    const std::int64_t rows = std::ssize(sums.density);
+    StreamedArrays arrays;
+    std::vector<std::span<const std::byte>> parts;
+    const auto add = [&](std::string name, char kind, const auto& numbers, const char* description) {
+        if (numbers.empty() && name != "density") {
+            return; // not asked for
+        }
+        const std::int64_t columns = std::ssize(numbers) > rows ? std::ssize(numbers) / rows : 0;
+        arrays.arrays.push_back({std::move(name), kind, 8, rows, columns, description});
+        parts.push_back(std::as_bytes(std::span(numbers)));
+    };
+    add("density", 'f', sums.density, "mass per volume at each query, in the units of the points and their masses");
+    add("reach", 'f', sums.reach, "distance of the last neighbor, to which the kernel reaches");
+    add("counts", 'i', sums.counts, "the number of neighbors of each query within the radius");
+    add("density_gradient", 'f', sums.density_gradient, "gradient of the density at fixed reach, one row per query");
+    for (std::size_t field = 0; field < names.size(); ++field) {
+        for (const FieldColumn& column : field_columns) {
+            add(names[field] + column.ending, 'f', sums.fields[field].*column.numbers, column.description);
+        }
+    }
+    arrays.next = blocks_of(std::move(parts));
     return arrays;
 }
 
@@ -232,11 +274,13 @@ void write_radius_counts_hdf5(const std::filesystem::path& path, std::span<const
     stream_radius_counts_hdf5(path, source_of(counts), provenance);
 }
 
-void write_densities_npz(const std::filesystem::path& path, const NeighborSums& sums, const Provenance& provenance) {
-    write_arrays_npz(path, arrays_of(sums), provenance);
+void write_densities_npz(const std::filesystem::path& path, const NeighborSums& sums, const Provenance& provenance,
+                         std::span<const std::string> fields) {
+    write_arrays_npz(path, arrays_of(sums, fields), provenance);
 }
-void write_densities_hdf5(const std::filesystem::path& path, const NeighborSums& sums, const Provenance& provenance) {
-    write_arrays_hdf5(path, arrays_of(sums), provenance);
+void write_densities_hdf5(const std::filesystem::path& path, const NeighborSums& sums, const Provenance& provenance,
+                          std::span<const std::string> fields) {
+    write_arrays_hdf5(path, arrays_of(sums, fields), provenance);
 }
 
 void stream_spanning_tree_npz(const std::filesystem::path& path, const SpanningTreeSource& tree,

@@ -7,12 +7,13 @@
 #include <kith/io.hpp>
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 namespace kith::io {
 
 struct StreamedArray {
-    const char* name;
+    std::string name;
     char kind; ///< 'f': floating point, 'i': signed, 'u': unsigned
     std::int64_t item_bytes;
     std::int64_t rows;

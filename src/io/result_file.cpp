@@ -34,10 +34,10 @@ const std::vector<Kind>& kinds() {
                                           {"clusters of HDBSCAN*", {"labels", "probabilities"}},
                                           {"a minimum spanning tree", {"edges", "heights"}},
                                           {"pair counts", {"edges", "counts"}},
+                                          {"densities", {"density"}},
                                           {"neighbors within a radius", {"offsets", "indices"}},
                                           {"nearest neighbors", {"indices"}},
                                           {"numbers of neighbors within a radius", {"counts"}},
-                                          {"densities", {"density"}},
                                           {"clusters of DBSCAN", {"labels", "is_core"}}};
     return all;
 }

@@ -5,6 +5,10 @@
 
 #include <nlohmann/json.hpp>
 
+#include <string>
+#include <utility>
+#include <vector>
+
 namespace {
 
 using kith::test::npy_values;
@@ -57,6 +61,65 @@ TEST_F(Density, TakesMassesOfTheFile) {
     EXPECT_EQ(npy_values<double>(read("out.npy"), "<f8"), expected_of({}));
 }
 
+TEST_F(Density, SumsWithinARadius) {
+    write_line();
+    const Outcome outcome = kith("density in.npy --radius 2.5 -o out.npz --json");
+    ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+    const kith::NeighborSums sums = kith::sum_neighbors(kith::PointsView(line, 2), kith::Within{2.5});
+    EXPECT_EQ(npy_values<double>(read("out.npz"), "<f8", 0), sums.density);
+    EXPECT_EQ(npy_values<std::int64_t>(read("out.npz"), "<i8", 1), sums.counts);
+    const Json json = Json::parse(outcome.out);
+    EXPECT_EQ(json["radius"], 2.5);
+    EXPECT_FALSE(json.contains("k"));
+    const std::string info = kith("info out.npz").out;
+    EXPECT_NE(info.find("densities"), std::string::npos) << info;
+    EXPECT_NE(info.find("2.5"), std::string::npos) << info;
+}
+
+TEST_F(Density, SumsColumnsOfTheFile) {
+    write_text("in.csv", "x,y,z,vx,vy,vz,mass\n0,0,0,1,2,3,2\n1,0,0,4,-5,6,0.5\n3,0,0,7,8,9,1\n7,0,0,1,1,-1,4\n");
+    const std::vector<double> points{0, 0, 0, 1, 0, 0, 3, 0, 0, 7, 0, 0};
+    const std::vector<double> masses{2, 0.5, 1, 4};
+    const std::vector<std::vector<double>> velocities{{1, 4, 7, 1}, {2, -5, 8, 1}, {3, 6, 9, -1}};
+    const Outcome outcome = kith("density in.csv -k 3 --fields velocity,mass --statistics "
+                                 "greatest,mean,gradient,variance,sum,least --density-gradient -o out.npz --json");
+    ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+    const kith::NeighborSums sums = kith::sum_neighbors(
+        kith::PointsView(points, 3), kith::Nearest{3},
+        {.masses = masses,
+         .fields = {velocities[0], velocities[1], velocities[2], masses},
+         .statistics = {.sum = true, .mean = true, .variance = true, .least = true, .greatest = true, .gradient = true},
+         .density_gradient = true});
+    const std::string file = read("out.npz");
+    int member = 2; // after density and reach
+    EXPECT_EQ(npy_values<double>(file, "<f8", member++), sums.density_gradient);
+    for (const kith::FieldSums& field : sums.fields) {
+        for (const std::vector<double>* column :
+             {&field.sum, &field.mean, &field.variance, &field.least, &field.greatest, &field.gradient}) {
+            EXPECT_EQ(npy_values<double>(file, "<f8", member++), *column);
+        }
+    }
+    EXPECT_EQ(Json::parse(outcome.out)["fields"], Json({"velocity_x", "velocity_y", "velocity_z", "mass"}));
+    const std::string info = kith("info out.npz").out;
+    for (const char* name : {"velocity_y_variance", "mass_gradient", "density_gradient"}) {
+        EXPECT_NE(info.find(name), std::string::npos) << info;
+    }
+}
+
+TEST_F(Density, WarnsWhereOneNeighborMakesNoDensity) {
+    write_line();
+    for (const auto& [options, words] :
+         {std::pair("", "densities are infinite"), std::pair("--exclude-self", "densities are 0"),
+          std::pair("-r 0.5", ""), std::pair("--exclude-self --kernel top-hat", "")}) {
+        const bool by_radius = std::string(options).starts_with("-r");
+        const Outcome outcome =
+            kith("density in.npy " + std::string(by_radius ? "" : "-k 1 ") + options + " -o out.npy");
+        ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+        EXPECT_EQ(outcome.err.find("take a larger k") != std::string::npos, *words != 0) << outcome.err;
+        EXPECT_NE(outcome.err.find(words), std::string::npos) << outcome.err;
+    }
+}
+
 TEST_F(Density, NonsenseIsRefused) {
     write_line();
     EXPECT_EQ(kith("density in.npy -k 0 -o out.npy").exit_code, 2);
@@ -65,6 +128,24 @@ TEST_F(Density, NonsenseIsRefused) {
     EXPECT_NE(kernel.err.find("--kernel"), std::string::npos) << kernel.err;
     EXPECT_EQ(kith("density in.npy -o out.txt").exit_code, 2);
     EXPECT_NE(kith("density in.npy -o out.npy --device cuda").exit_code, 0);
+    for (const auto& [options, words] :
+         {std::pair("-k 3 --radius 1 -o out.npz", "--radius"), std::pair("--radius inf -o out.npz", "-r is 'inf'"),
+          std::pair("--fields velocity -o out.npz", "'in.npy' has none"),
+          std::pair("--fields speed -o out.npz", "velocity, mass, internal-energy"),
+          std::pair("--fields mass -o out.npy", "holds one array"),
+          std::pair("--statistics mean -o out.npz", "without --fields"),
+          std::pair("--fields mass --statistics mode -o out.npz", "--statistics is 'mode'"),
+          std::pair("--fields mass --statistics gradient --queries in.npy -o out.npz", "--queries"),
+          std::pair("--density-gradient --kernel top-hat -o out.npz", "a top hat has no gradient")}) {
+        const Outcome outcome = kith("density in.npy " + std::string(options));
+        EXPECT_EQ(outcome.exit_code, 2) << options << outcome.err;
+        EXPECT_NE(outcome.err.find(words), std::string::npos) << options << outcome.err;
+        EXPECT_FALSE(exists("out.npz")) << options;
+    }
+    write_text("nan.csv", "x,y,z,vx,vy,vz\n0,0,0,1,2,3\n1,0,0,4,nan,6\n");
+    const Outcome nan = kith("density nan.csv -k 2 --fields velocity -o out.npz");
+    EXPECT_NE(nan.exit_code, 0);
+    EXPECT_NE(nan.err.find("velocity_y: row 1 is nan"), std::string::npos) << nan.err;
 }
 
 } // namespace
