@@ -213,6 +213,11 @@ TEST_F(Ranks, DensitiesAreThoseOfOneProcess) {
     }
     write_text("masses.txt", table);
     expect_same_files("density masses.txt -k 5 -o density.npz", {"density.npz"}, {3});
+    expect_same_files("density masses.txt -r 3 --fields mass --statistics mean,variance,gradient --density-gradient "
+                      "-o density.hdf5",
+                      {"density.hdf5"}, {1, 3});
+    expect_same_files("density masses.txt -k 5 --fields mass --statistics sum,least,greatest -o density.npz",
+                      {"density.npz"}, {4});
     const Json json = Json::parse(over(3, "density points.npy -o density.npy --json").out);
     const Json alone = Json::parse(kith("density points.npy -o density.npy --json").out);
     EXPECT_EQ(json["density"], alone["density"]);
@@ -254,6 +259,11 @@ TEST_F(Ranks, RebalancedAnswersAreThoseOfOneProcess) {
     expect_same_files("radius points.npy -r 0.05 --box 1 --rebalance -o within.npz", {"within.npz"});
     expect_same_files("fof points.npy --box 1 --min-members 5 --rebalance -o groups.hdf5 --labels labels.npy",
                       {"groups.hdf5", "labels.npy"});
+    expect_same_files("mst points.npy --box 1 --rebalance -o tree.npz", {"tree.npz"}, {3});
+    expect_same_files("dbscan points.npy --box 1 --eps 0.01 --rebalance -o clusters.hdf5", {"clusters.hdf5"}, {3});
+    expect_same_files(
+        "hierarchy points.npy --box 1 -b 0.1,0.2,0.4 --rebalance --min-members 3 --with-labels -o levels.hdf5",
+        {"levels.hdf5"}, {3});
     // Of rows that are scattered over the file, others travel than without the option.
     std::vector<double> points = clumps(2000, 3);
     std::vector<double> scattered;
@@ -263,11 +273,15 @@ TEST_F(Ranks, RebalancedAnswersAreThoseOfOneProcess) {
                          points.begin() + static_cast<std::ptrdiff_t>(from + 3));
     }
     write_npy("scattered.npy", as_floats(scattered), 3);
-    const auto received = [&](const std::string& option) {
-        const Outcome outcome = over(3, "knn scattered.npy -k 4 -o near.npz --json " + option);
-        return Json::parse(outcome.out)["ranks"]["bytes_received"].get<std::int64_t>();
-    };
-    EXPECT_NE(received("--rebalance"), received(""));
+    for (const char* command :
+         {"knn scattered.npy -k 4 -o near.npz", "mst scattered.npy -o tree.npz",
+          "dbscan scattered.npy --eps 0.01 -o clusters.hdf5", "hierarchy scattered.npy -b 0.2 -o levels.hdf5"}) {
+        const auto received = [&](const std::string& option) {
+            const Outcome outcome = over(3, std::string(command) + " --json " + option);
+            return Json::parse(outcome.out)["ranks"]["bytes_received"].get<std::int64_t>();
+        };
+        EXPECT_NE(received("--rebalance"), received("")) << command;
+    }
 }
 
 TEST_F(Ranks, GroupsInPhaseSpaceAndOfSamplesAreThoseOfOneProcess) {
