@@ -59,6 +59,16 @@ def over_ranks(function: _Function) -> _Function:
     return over  # type: ignore[return-value]
 
 
+def of_all(comm, value):
+    """The values of all processes of a team, by rank, once all have come here or one has failed; of one process its own."""
+    if comm is None:
+        return [value]
+    comm.share("of all", value)
+    comm.enter()
+    comm.leave()
+    return comm.shared("of all")
+
+
 def index_type(index_dtype, comm):
     """int32 or int64, by default int32; over processes int64 alone."""
     if comm is None:

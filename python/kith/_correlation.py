@@ -10,7 +10,7 @@ import numpy
 
 from kith import _core, _jackknife, _units
 from kith._arrays import AnyArray, BoxLike, ProgressLike
-from kith._call import as_other_set, normalize_arguments, over_ranks
+from kith._call import as_other_set, normalize_arguments, of_all, over_ranks
 from kith._hints import takes_own_names
 from kith._pairs import PairCounts, as_weights, counted
 from kith._tree import Tree
@@ -97,8 +97,8 @@ def correlation(points: AnyArray, randoms: AnyArray | None = None, *, edges: Any
     Parameters
     ----------
     points, edges, pi_edges, mu_edges, line_of_sight, weights, threads, progress, comm
-        As for `kith.pair_counts`; points not as a `kith.Tree`. Over processes each passes its own points and randoms; all
-        get the same result, without `regions`.
+        As for `kith.pair_counts`; points not as a `kith.Tree`. Over processes each passes its own points and randoms, with
+        the regions of these, and all get the same result.
     randoms : array, shape (m, d), optional
         Points without clustering that fill the volume of the points; several times as many.
     box : float, sequence of d or kith.Box, optional
@@ -125,12 +125,13 @@ def correlation(points: AnyArray, randoms: AnyArray | None = None, *, edges: Any
         dimensions, or `regions`; for less than two regions, and one that has points but no randoms; and as
         `kith.pair_counts`.
     NotImplementedError
-        For `regions` over processes, and as `kith.pair_counts`.
+        As `kith.pair_counts`.
 
     Notes
     -----
     All jackknife samples together take about three times as long as the function, for any number of regions: for each
-    the pairs of which a point lies in it are counted, and subtracted from all. Unweighted samples are exact.
+    the pairs of which a point lies in it are counted, and subtracted from all. Unweighted samples are exact. Over processes
+    each region takes seven pair counts of its own, which exchange points.
 
     Examples
     --------
@@ -150,10 +151,9 @@ def correlation(points: AnyArray, randoms: AnyArray | None = None, *, edges: Any
         of_randoms = {"random_weights": random_weights, "regions": regions, "random_regions": random_regions}
         for name in (name for name, value in of_randoms.items() if value is not None):
             raise ValueError(f"{name} are given without randoms")
-    if comm is not None and (regions is not None or random_regions is not None):
-        raise NotImplementedError("regions are given, but the jackknife runs within one process; leave them or comm out")
     if comm is not None:
         comm.require_same("whether there are randoms", randoms is not None)
+        comm.require_same("whether there are regions", regions is not None)
     weights = as_weights(weights, "weights")
     totals = _Totals(comm)
     totals.note("points", source.shape[0] if source.shape else 0, weights)
@@ -171,7 +171,7 @@ def correlation(points: AnyArray, randoms: AnyArray | None = None, *, edges: Any
     if regions is None and random_regions is not None:
         raise ValueError("random_regions are given without regions of the points")
     if regions is not None:
-        regions = _jackknife.as_regions(regions, random_regions, source.core, randoms, source.box)
+        regions = _jackknife.as_regions(regions, random_regions, source.core, randoms, source.box, comm)
     among = _counts(source, randoms, None, bins, run, random_weights)  # first, since an error is likeliest here
     pairs = _counts(source, source.core, None, bins, run, weights)
     cross = _counts(source, source.core, randoms, bins, run, weights, random_weights)
@@ -186,22 +186,33 @@ def correlation(points: AnyArray, randoms: AnyArray | None = None, *, edges: Any
 
 def _samples(source, randoms, weights, random_weights, regions, bins, run, sums, holds_zero):
     """The function without each region."""
-    tree = Tree(source.core, box=source.box, threads=run["threads"])
-    of_box = source._replace(box=tree.box)  # with the origin that all sets are wrapped by
-    random_tree = Tree(randoms, box=tree.box, threads=run["threads"])
-    points = _jackknife.Sample(tree, numpy.asarray(source.core), weights, regions.of_points)
-    others = _jackknife.Sample(random_tree, numpy.asarray(randoms), random_weights, regions.of_randoms)
+    points, others = source.core, randoms
+    if run["comm"] is None:
+        points = Tree(source.core, box=source.box, threads=run["threads"])
+        box = points.box
+        others = Tree(randoms, box=box, threads=run["threads"])
+    else:
+        box = _box_of_all(source, run["comm"])
+    of_box = source._replace(box=box)  # with the origin that all sets are wrapped by
+    points = _jackknife.Sample(points, numpy.asarray(source.core), weights, regions.of_points)
+    others = _jackknife.Sample(others, numpy.asarray(randoms), random_weights, regions.of_randoms)
 
     def pairs_of(first, second, *both_weights):
         return _sums(_counts(of_box, first, second, bins, run, *both_weights))
 
     own = numpy.zeros_like(sums[0])
     own.flat[0] = holds_zero
-    without = _jackknife.without_each_region(points, others, regions.count, sums, pairs_of, own)
-    return numpy.array([
-        _landy_szalay(*left, _Weights.of(of_points.sum(), None if weights is None else weights[of_points]),
-                      _Weights.of(of_randoms.sum(), None if random_weights is None else random_weights[of_randoms]))
-        for *left, of_points, of_randoms in without])
+    without = _jackknife.without_each_region(points, others, regions.count, sums, pairs_of, own, _Totals(run["comm"]))
+    return numpy.array([_landy_szalay(*of_region) for of_region in without])
+
+
+def _box_of_all(source, comm):
+    """The box, with the origins that the points of all processes have: they follow from the least and the greatest
+    coordinates."""
+    points = numpy.asarray(source.core)
+    corners = of_all(comm, numpy.stack([points.min(axis=0), points.max(axis=0)]) if len(points) else points)
+    corners = numpy.concatenate(corners)
+    return source.box if source.box is None or len(corners) == 0 else Tree(corners, box=source.box, device="cpu").box
 
 
 class _Weights(NamedTuple):
@@ -209,13 +220,6 @@ class _Weights(NamedTuple):
 
     total: float
     pairs: float
-
-    @classmethod
-    def of(cls, count, weights):
-        """Of points of one process."""
-        totals = _Totals(None)
-        totals.note("points", int(count), weights)
-        return totals.of("points")
 
 
 class _Totals:
@@ -239,6 +243,10 @@ class _Totals:
         total = self._sum(name, 0)
         pairs = (total**2 - self._sum(name, 1)) / 2
         return _Weights(float(total), pairs if pairs > 0 else math.nan)
+
+    def squares(self, name):
+        """The sum of the squares of the weights."""
+        return float(self._sum(name, 1))
 
     def _sum(self, name, of_squares):
         noted = [self._noted[name]] if self._comm is None else self._comm.shared(name)

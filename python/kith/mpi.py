@@ -5,14 +5,14 @@
 
     labels = kith.fof(points, b=0.2, box=1, comm=MPI.COMM_WORLD)
 
-`comm=` of `kith.knn`, `kith.radius_search`, `kith.radius_count`, `kith.sum_neighbors`, `kith.density`, `kith.pair_counts`,
-`kith.correlation`, `kith.fof`, `kith.halos`, `kith.dbscan`, `kith.mst`, `kith.hierarchy`, `kith.fof_ladder`, `kith.z_order`
-and `kith.gather` names the processes that make a call together. Each passes its own points, possibly none, in host memory,
-of the same dimension and type on all; either all pass queries, or none. It gets the answers for its own points or queries, a
-part of the halos, or the counts of all pairs: the bits of the call of one process with the points of all of them in the
-order of their ranks. Indices and labels are global, and int64. All other arguments must be the same on all processes, but
-`threads`, by default each process's share of the cores of its machine, `progress`, and `device`: `kith.knn`,
-`kith.radius_search`, `kith.radius_count` and `kith.fof` can search and link the points of a process on its GPU,
+`comm=` of `kith.knn`, `kith.knn_blocks`, `kith.radius_search`, `kith.radius_count`, `kith.sum_neighbors`, `kith.density`,
+`kith.pair_counts`, `kith.correlation`, `kith.fof`, `kith.halos`, `kith.dbscan`, `kith.mst`, `kith.hierarchy`,
+`kith.fof_ladder`, `kith.z_order` and `kith.gather` names the processes that make a call together. Each passes its own points,
+possibly none, in host memory, of the same dimension and type on all; either all pass queries, or none. It gets the answers
+for its own points or queries, a part of the halos, or the counts of all pairs: the bits of the call of one process with the
+points of all of them in the order of their ranks. Indices and labels are global, and int64. All other arguments must be the
+same on all processes, but `threads`, by default each process's share of the cores of its machine, `progress`, and `device`:
+`kith.knn`, `kith.radius_search`, `kith.radius_count` and `kith.fof` can search and link the points of a process on its GPU,
 `device=f"cuda:{rank % gpus}"`, while other processes use theirs or their CPUs.
 
 Any intracommunicator of mpi4py can be used, with any MPI library, since kith itself is built without MPI. A call
@@ -22,6 +22,7 @@ raised on all, and its text starts with the number of the rank that failed. `Ran
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import os
 import pickle
@@ -209,6 +210,13 @@ class _Team:
         self.agree(None)
 
     def leave(self):
+        self.is_inside = False
+
+    @contextlib.contextmanager
+    def inside(self):
+        """Ranks for calls of their own, without ids: all processes make the same, after they have agreed."""
+        self.is_inside = True
+        yield Ranks(self._ranks.comm)
         self.is_inside = False
 
     def agree(self, raised):

@@ -20,6 +20,10 @@ def knn(**options):
     return over(kith.knn, {"points": points, "k": 3, **options})
 
 
+def knn_blocks(**options):
+    return list(over(kith.knn_blocks, {"points": points, "k": 3, "block_rows": 30, **options}))
+
+
 def radius_search(**options):
     return over(kith.radius_search, {"points": points, "r": 0.1, **options})
 
@@ -37,6 +41,10 @@ def pair_counts(ids=None, **options):  # whose weights are those of pairs
 def correlation(**options):
     options = {"points": points, "randoms": points, "edges": [0, 0.1], "threads": 1, **options}
     return kith.correlation(comm=world, **options)
+
+
+def jackknife(**options):
+    return correlation(**{"regions": 3, **options})
 
 
 def fof(**options):
@@ -81,13 +89,14 @@ class Undecodable:
 
 
 SLIPS = [(call, slip) for call in (
-    knn, radius_search, sum_neighbors, pair_counts, correlation, fof, halos, dbscan, mst, z_order) for slip in (
+    knn, knn_blocks, radius_search, sum_neighbors, pair_counts, correlation, jackknife, fof, halos, dbscan, mst,
+    z_order) for slip in (
     {"points": None}, {"points": points[0]}, {"points": "words"}, {"points": points.astype(complex)},
     {"points": points[:, :1]}, {"points": points[:, :2]}, {"points": points.astype(numpy.float64)},
     {"points": points * numpy.nan}, {"points": Odd()}, {"points": Undecodable()}, {"box": "wide"}, {"box": -1},
     {"box": [1, 1]}, {"box": 2.0},
     {"threads": -1}, {"threads": "two"})]
-SLIPS += [(call, slip) for call in (knn, radius_search, sum_neighbors) for slip in (
+SLIPS += [(call, slip) for call in (knn, knn_blocks, radius_search, sum_neighbors) for slip in (
     {"ids": numpy.arange(50)}, {"ids": numpy.arange(50) + 0.5}, {"ids": numpy.arange(49)}, {"queries": points[0]},
     {"queries": "words"}, {"queries": points[:, :2]}, {"queries": points},
     {"exclude_self": 3}, {"exclude_self": None})]
@@ -103,6 +112,12 @@ SLIPS += [(gather, slip) for slip in (
 SLIPS += [(knn, slip) for slip in (
     {"k": None}, {"k": 2.5}, {"k": "3"}, {"k": 0}, {"k": 4}, {"max_distance": "far"}, {"max_distance": -1},
     {"max_distance": 0.5}, {"exclude_self": True}, {"exclude_labels": numpy.zeros(50, int)})]
+SLIPS += [(knn_blocks, slip) for slip in (
+    {"k": None}, {"k": 0}, {"k": 4}, {"block_rows": 0}, {"block_rows": 31}, {"max_distance": "far"}, {"max_distance": 0.5})]
+SLIPS += [(jackknife, slip) for slip in (
+    {"regions": None}, {"regions": 4}, {"regions": 1}, {"regions": 10**6}, {"regions": "some"}, {"regions": numpy.arange(50)},
+    {"regions": numpy.arange(50), "random_regions": numpy.arange(50)}, {"random_regions": numpy.arange(50)},
+    {"randoms": points * numpy.nan}, {"randoms": points[:, :2]}, {"weights": -points[:, 0]})]
 SLIPS += [(radius_search, slip) for slip in (
     {"r": None}, {"r": "wide"}, {"r": -1}, {"r": 0.2}, {"r": numpy.full(3, 0.1)}, {"r": numpy.full((50, 2), 0.1)})]
 SLIPS += [(sum_neighbors, slip) for slip in (
@@ -152,7 +167,8 @@ for call, slip in SLIPS:
     assert re.match(r"rank \d: ", texts[0]) or "all ranks must" in texts[0], f"{name}: {texts[0]}"
     if world.rank == 0:
         print(name, flush=True)
-for call in (knn, radius_search, sum_neighbors, pair_counts, correlation, fof, halos, dbscan, mst, z_order, gather):
+for call in (knn, knn_blocks, radius_search, sum_neighbors, pair_counts, correlation, jackknife, fof, halos, dbscan, mst,
+             z_order, gather):
     call()  # and all goes on
 if world.rank == 0:
     print(len(SLIPS), "slips were raised everywhere")

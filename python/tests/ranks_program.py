@@ -98,6 +98,34 @@ for comm in (world, world.Split(0, world.size - world.rank)):  # the second one 
                                          **bins)
                 expected = kith.correlation(whole, None if box else all_randoms, weights=field**2, **bins)
                 assert numpy.array_equal(found.xi, expected.xi, equal_nan=True) and found.estimator == expected.estimator
+                if box is None and dimension == 3 and dtype is numpy.float32:
+                    all_weights = numpy.sin(numpy.arange(len(all_randoms)))**2
+                    begin = sum(comm.allgather(len(randoms))[:comm.rank])
+                    here = slice(begin, begin + len(randoms))
+                    mine_half, half, near, all_near = ((part[:, 0] > 0.5).astype(int)
+                                                       for part in (mine, whole, randoms, all_randoms))
+                    for of_mine, of_whole in (({"regions": 3}, {"regions": 3}), (
+                            {"regions": mine_half, "random_regions": near, "random_weights": all_weights[here]},
+                            {"regions": half, "random_regions": all_near, "random_weights": all_weights})):
+                        found = kith.correlation(mine, randoms, edges=edges, weights=field[rows]**2, threads=1, comm=ranks,
+                                                 **of_mine)
+                        expected = kith.correlation(whole, all_randoms, edges=edges, weights=field**2, **of_whole)
+                        assert numpy.array_equal(found.samples, expected.samples)
+            if dimension == 3 and dtype is numpy.float32:
+                for exclude_self in (False, True):
+                    expected = kith.knn(whole, 4, box=BOX, exclude_self=exclude_self)
+                    blocks = list(kith.knn_blocks(mine, 4, block_rows=130, box=BOX, exclude_self=exclude_self, threads=1,
+                                                  comm=comm))
+                    assert len(blocks) == max(comm.allgather(-(-len(mine) // 130)))
+                    for at, distances, indices in blocks:
+                        assert numpy.array_equal(distances, expected.distances[first + at])
+                        assert numpy.array_equal(indices, expected.indices[first + at])
+                    assert sorted(at for block in blocks for at in block.query_indices) == list(range(len(mine)))
+                blocks = list(kith.knn_blocks(mine, 2, randoms, block_rows=300, box=BOX, threads=1, comm=comm))
+                found = numpy.concatenate([*(block.indices for block in blocks), numpy.empty((0, 2), numpy.int64)])
+                begin = sum(comm.allgather(len(randoms))[:comm.rank])
+                expected = kith.knn(whole, 2, all_randoms, box=BOX).indices[begin:begin + len(randoms)]
+                assert numpy.array_equal(found, expected)
             exact = kith.mpi.Ranks(comm, imbalance=0)
             order = kith.z_order(mine, box=BOX, threads=1, comm=exact)
             assert order.dtype == numpy.int64 and abs(len(order) - len(whole) / comm.size) < 101  # coincident
@@ -251,6 +279,8 @@ order = numpy.argsort(everyone(ids))
 by_id, sorted_ids = whole["points"][order], everyone(ids)[order]
 place = numpy.searchsorted(sorted_ids, ids)  # of this process's points
 ranks = kith.mpi.Ranks(world, ids=ids)
+for at, _, others in kith.knn_blocks(mine, 3, block_rows=200, box=BOX, exclude_self=True, threads=1, comm=ranks):
+    assert numpy.array_equal(others, kith.knn(mine, 3, box=BOX, exclude_self=True, threads=1, comm=ranks).indices[at])
 distances, indices = kith.knn(mine, 4, box=BOX, threads=1, comm=ranks)
 expected_distances, expected_indices = kith.knn(by_id, 4, box=BOX)
 assert numpy.array_equal(distances, expected_distances[place])
@@ -325,6 +355,9 @@ refused = {"brute mst": lambda: kith.mst(mine, engine="brute", comm=world),
            "few": lambda: kith.radius_count(tree, 0.1, [[0, 0, 0]], comm=world),
            "other labels": lambda: kith.knn(mine, 2, exclude_labels=numpy.zeros(len(mine), int), comm=world),
            "int32": lambda: kith.knn(mine, 3, index_dtype=numpy.int32, comm=world),
+           "blocks of a tree": lambda: kith.knn_blocks(tree, 3, comm=world),
+           "block_rows": lambda: kith.knn_blocks(mine, 3, block_rows=10 + world.rank % 2 if world.size > 1 else 0, comm=world),
+           "regions": lambda: kith.correlation(mine, mine, edges=[0, 1], regions=10**6, comm=world),
            "out": lambda: kith.knn(mine, 1, out=(numpy.empty((len(mine), 1), numpy.float32),
                                                  numpy.empty((len(mine), 1), numpy.int32)), comm=world),
            "labels": lambda: kith.halos(my_mock, labels=numpy.zeros(len(my_mock.positions), numpy.int32), comm=world),

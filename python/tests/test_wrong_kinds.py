@@ -138,7 +138,7 @@ FUNCTIONS = {
     "density": (kith.density, {"points": POINTS}, {"k": [*WHOLE, 0], **SUMS}),
     "knn_blocks": (kith.knn_blocks, {"points": POINTS, "k": 2}, {
         "points": [*ARRAYS, None, [1.0, 2.0]], "box": BOXES, "k": [*WHOLE, 0], "block_rows": [*WHOLE, 0],
-        "queries": SEARCH["queries"], "exclude_self": FLAGS, "max_distance": NUMBERS, **ALONE}),
+        "queries": SEARCH["queries"], "exclude_self": FLAGS, "max_distance": NUMBERS, "comm": COMMUNICATORS, **ALONE}),
     "radius_search": (kith.radius_search, {"points": POINTS, "r": 0.1}, {
         "points": [*ARRAYS, None, [1.0, 2.0]], "box": BOXES, "comm": COMMUNICATORS, "device": DEVICES, **RADIUS, **ROWS}),
     "radius_count": (kith.radius_count, {"points": POINTS, "r": 0.1}, {
