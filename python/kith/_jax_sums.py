@@ -68,8 +68,8 @@ def sum_neighbors(points, k, queries=None, *, kernel="cubic", masses=None, field
     k, kernel, box, exclude_self
         Ordinary Python values, not traced ones.
     queries : array, shape (m, d), optional
-    masses : array, shape (n,), optional
-        Of the type of the points. By default 1 each.
+    masses : array, shape (n,), or number, optional
+        Of the type of the points; a number, which may be traced, is the mass of each. By default 1 each.
     fields : dict of arrays, shape (n,) each, optional
         By name; of the type of the points.
 
@@ -119,7 +119,7 @@ def sum_neighbors(points, k, queries=None, *, kernel="cubic", masses=None, field
     names = [] if fields is None else sorted(fields)
     rows = [column(fields[name], f"fields[{name!r}]", points.dtype, points.shape[:1]) for name in names]
     rows = jnp.stack(rows) if rows else jnp.zeros((0, points.shape[0]), points.dtype)
-    masses = None if masses is None else column(masses, "masses", points.dtype, points.shape[:1])
+    masses = None if masses is None else column(_per_point(masses, points), "masses", points.dtype, points.shape[:1])
     density, reach, sums, means = _sums(_Options(k, kernel, exclude_self, space), points, queries, masses, rows)
     return NeighborSums(density, reach, {name: FieldSums(sums[row], means[row]) for row, name in enumerate(names)})
 
@@ -133,6 +133,14 @@ def density(points, k=32, queries=None, *, kernel="cubic", masses=None, box=None
     1.0
     """
     return sum_neighbors(points, k, queries, kernel=kernel, masses=masses, box=box, exclude_self=exclude_self).density
+
+
+def _per_point(masses, points):
+    """Masses as an array; one number, also a traced one, for each point."""
+    if numpy.ndim(masses) > 0:
+        return masses
+    number = masses if isinstance(masses, jax.Array) else _arrays.as_number(masses, "masses")
+    return jnp.full(points.shape[:1], number, points.dtype)
 
 
 @functools.partial(jax.custom_jvp, nondiff_argnums=(0,))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy
 import numpy.typing
 
-from kith import _arrays, _core, _dbscan, _fof, _hdbscan, _hierarchy, _knn, _radius, _spanning_tree
+from kith import _arrays, _core, _dbscan, _fof, _hdbscan, _hierarchy, _knn, _radius, _spanning_tree, _units
 from kith._arrays import AnyArray, BoxLike, ProgressLike
 from kith._call import box_on_line, normalize_arguments
 from kith._hdbscan import HdbscanResult
@@ -155,7 +155,7 @@ class Tree:
         Returns
         -------
         lower, upper : ndarray, shape (nodes, d), of the tree's dtype
-            Copies, in the units of the points, as plain numbers. Node i holds the points
+            Copies, in the units of the points: Quantities if the points were. Node i holds the points
             ``sorted_points[first[i]:first[i + 1]]``, where ``first = planes()[plane]``. Its children on the plane below are
             the nodes from ``numpy.searchsorted(planes()[plane - 1], first[i])`` on.
 
@@ -167,7 +167,7 @@ class Tree:
             A tree of another engine, or on a GPU.
         """
         boxes = self._core.node_boxes(max(-1, min(_arrays.as_whole(plane, "plane"), 2**31 - 1)))
-        return tuple(faces[:, :self.dimension] for faces in boxes)
+        return tuple(_units.with_unit(faces[:, :self.dimension], self._source.unit) for faces in boxes)
 
     @takes_own_names
     def query(self, queries: AnyArray | None = None, k: int = 1, *, exclude_self: bool = False,

@@ -37,6 +37,7 @@ def check_values(points, k, queries=None, masses=None, fields=None, **options):
         assert numpy.array_equal(of_field.mean, expected.fields[name].mean.astype(dtype), equal_nan=True)
 
 
+@pytest.mark.filterwarnings("ignore:k is 1")
 @pytest.mark.parametrize("dtype", [numpy.float32, numpy.float64])
 def test_sums_are_those_of_kith(dtype):
     points, queries, masses = (array.astype(dtype) for array in (NASTY, QUERIES, RANDOM.random(len(NASTY))))
@@ -146,11 +147,22 @@ def test_derivatives_without_reach_mass_or_neighbors_are_0():
     numpy.testing.assert_allclose(slope(100, POINTS[:4]), slope(4, POINTS[:4]), rtol=1e-12)  # of fewer points than k
 
 
+def test_one_mass_of_all_points():
+    expected = kith.jax.density(POINTS, 8, masses=numpy.full(60, 2.5))
+    for mass in (2.5, numpy.float32(2.5), jnp.float64(2.5)):
+        assert (kith.jax.density(POINTS, 8, masses=mass) == expected).all()
+    assert (kith.jax.density(POINTS, 8, masses=2) == 2 * kith.jax.density(POINTS, 8)).all()
+    slope = jax.jit(jax.grad(lambda mass: kith.jax.density(POINTS, 8, masses=mass).sum()))(2.5)
+    numpy.testing.assert_allclose(slope, expected.sum() / 2.5, rtol=1e-12)
+
+
 def test_what_is_wrong_is_said():
     for call, says in ((lambda: kith.jax.density(POINTS, kernel="sinc"), "kernel"),
                        (lambda: kith.jax.density(POINTS, queries=QUERIES, exclude_self=True), "exclude_self"),
                        (lambda: kith.jax.density(POINTS, masses=MASSES[:5]), "masses"),
                        (lambda: kith.jax.density(POINTS, masses=-MASSES), "masses"),
+                       (lambda: kith.jax.density(POINTS, masses=-1.0), "masses"),
+                       (lambda: kith.jax.density(POINTS, masses="1"), "masses"),
                        (lambda: kith.jax.sum_neighbors(POINTS, 3, fields={"a": FIELD.astype(numpy.float32)}), "fields"),
                        (lambda: kith.jax.sum_neighbors(POINTS, 3, fields={"a": FIELD / 0}), "finite"),
                        (lambda: kith.jax.density(POINTS, queries=QUERIES[:, :2]), "queries")):

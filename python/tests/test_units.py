@@ -23,6 +23,12 @@ def test_distances_are_in_the_unit_of_the_points():
     assert type(kith.knn(IN_MPC, 3, return_distances=False)) is numpy.ndarray
 
 
+def test_boxes_of_nodes_are_in_the_unit_of_the_points():
+    plain_tree = kith.Tree(POINTS, box=1)
+    for found, plain in zip(kith.Tree(IN_MPC, box=1 * u.Mpc).plane_boxes(), plain_tree.plane_boxes(), strict=True):
+        assert found.unit == u.Mpc and (found.value == plain).all() and type(plain) is numpy.ndarray
+
+
 @pytest.mark.parametrize("box", [[1, 1, 1] * u.Mpc, [1 * u.Mpc, 1000 * u.kpc, 1 * u.Mpc], (0, 1 * u.Mpc, 0)])
 def test_boxes_for_each_axis(box):
     plain = [1, 1, 1] if not isinstance(box, tuple) else [0, 1, 0]
