@@ -369,8 +369,8 @@ def test_names_of_files_are_not_points():
         kith.fof("snap.hdf5", 1)
 
 
-@pytest.mark.parametrize("columns, says", [(1, "1 dimension; kith takes points of 2 to 8 dimensions.*column of zeros"),
-                                           (9, "9 dimensions; kith takes points of 2 to 8 dimensions.*transpose")])
+@pytest.mark.parametrize("columns, says", [(1, "1 dimension; this call takes points of 2 to 8 dimensions.*column of zeros"),
+                                           (9, "9 dimensions; this call takes points of 2 to 8 dimensions.*transpose")])
 def test_dimensions_beyond_the_limit_name_it(columns, says):
     for call in (kith.density, lambda points: kith.pair_counts(points, edges=[0, 1]),
                  lambda points: kith.fof(points, 1, return_catalog=True)):

@@ -24,8 +24,10 @@ inline void require_dimension(int dimension) {
     }
     if (dimension < 2 || dimension > max_dimension) {
         throw error(ErrorKind::unsupported, "points have ", dimension, dimension == 1 ? " dimension" : " dimensions",
-                    "; kith takes points of 2 to ", max_dimension, " dimensions, one point per row",
-                    dimension == 1              ? "; for points on a line add a column of zeros"
+                    "; this call takes points of 2 to ", max_dimension, " dimensions, one point per row",
+                    dimension == 1
+                        ? "; for points on a line add a column of zeros, which leaves distances as they are, but "
+                          "makes volumes and densities those of a plane"
                     : dimension > max_dimension ? "; if the rows are the axes, transpose the array"
                                                 : "");
     }

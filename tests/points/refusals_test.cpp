@@ -160,8 +160,8 @@ TEST_F(Refused, ScalarsThatAreNotAligned) {
 }
 
 TEST_F(Refused, DimensionsThatAreNotBuilt) {
-    EXPECT_TRUE(
-        is_refused_everywhere(ErrorKind::unsupported, {"1 dimension;", "2 to 8", "column of zeros"}, {points, 1}));
+    EXPECT_TRUE(is_refused_everywhere(ErrorKind::unsupported,
+                                      {"1 dimension;", "2 to 8", "column of zeros", "densities"}, {points, 1}));
     EXPECT_TRUE(is_refused_everywhere(ErrorKind::unsupported, {"9 dimensions", "2 to 8", "transpose"},
                                       PointsView(points.data(), DType::float64, 4, 9, 9, 1)));
     EXPECT_TRUE(is_refused_everywhere(ErrorKind::unsupported, {"0 dimensions", "2 to 8"},
