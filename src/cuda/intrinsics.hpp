@@ -5,6 +5,8 @@
 // warp name their mask, and shared memory is a SharedArray.
 #pragma once
 
+#include <kith/device/portable.hpp>
+
 #include "cuda/namespace.hpp"
 
 #include <cmath>
@@ -140,18 +142,10 @@ __device__ inline bool compare_exchange_relaxed(std::int32_t* word, std::int32_t
 
 /// a * b + c, rounded once.
 __device__ inline float fused_multiply_add(float a, float b, float c) {
-#if defined(__CUDA_ARCH__)
-    return __fmaf_rn(a, b, c);
-#else
-    return std::fma(a, b, c);
-#endif
+    return portable::fused(a, b, c);
 }
 __device__ inline double fused_multiply_add(double a, double b, double c) {
-#if defined(__CUDA_ARCH__)
-    return __fma_rn(a, b, c);
-#else
-    return std::fma(a, b, c);
-#endif
+    return portable::fused(a, b, c);
 }
 
 /// The correctly rounded root.
