@@ -58,6 +58,7 @@ public:
     void take(const RowBlock<T>& block) override {
         RowSummer<T> summer(job_, scratch_.local());
         for (std::int64_t row = 0; row < block.rows; ++row) {
+            prefetch(block.queries[std::min(row + rows_ahead, block.rows - 1)]);
             const std::int32_t* const indices = block.indices + row * block.k;
             const T* const distances = block.distances + row * block.k;
             const std::int64_t size =
@@ -78,6 +79,13 @@ public:
     }
 
 private:
+    /// Rows come along the curve, so that their results are scattered: without this, stores wait for memory.
+    void prefetch(std::int64_t query) const {
+        __builtin_prefetch(job_.sums->density.data() + query, 1);
+        __builtin_prefetch(job_.sums->reach.data() + query, 1);
+    }
+    static constexpr std::int64_t rows_ahead = 8; ///< 4 to 16 are as good; with 32 nothing is left of the gain
+
     const SumJob<T>& job_;
     PerThread<SumScratch> scratch_;
 };
