@@ -9,7 +9,7 @@
 
 #include "distributed/contraction.hpp"
 #include "distributed/differences.hpp"
-#include "distributed/outgoing_edges.hpp"
+#include "distributed/open_edges.hpp"
 #include "distributed/ranks.hpp"
 
 #include <algorithm>

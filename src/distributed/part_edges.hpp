@@ -8,7 +8,7 @@
 
 #include <kith/spanning_tree.hpp>
 
-#include "distributed/outgoing_edges.hpp"
+#include "distributed/open_edges.hpp"
 #include "distributed/ranks.hpp"
 #include "distributed/shared_frame.hpp"
 #include "mst/ordered_edge.hpp"

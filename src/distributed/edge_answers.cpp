@@ -1,0 +1,180 @@
+#include "distributed/edge_answers.hpp"
+
+#include "distributed/differences.hpp"
+#include "points/coordinates.hpp"
+#include "support/parallel.hpp"
+#include "tree/node_attributes.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <utility>
+
+namespace kith::detail {
+
+namespace {
+
+/// Instead of the name of the component in a node.
+constexpr std::int64_t nothing = -1;
+constexpr std::int64_t several = -2;
+
+/// Walks down the tree for one request. Several may run at once.
+template <Coordinate T>
+class ForeignWalk {
+public:
+    ForeignWalk(const Frame<T>& frame, const TreeView<T>& tree, const OwnComponents<T>& components,
+                const std::vector<Buffer<std::int64_t>>& of_nodes, std::uint8_t* is_wanted)
+        : frame_(frame), tree_(tree), components_(components), of_nodes_(of_nodes), is_wanted_(is_wanted) {}
+
+    /// Marks what is within the bound that is left, and returns it.
+    T walk(const EdgeRequest<T>& request) {
+        box_ = request.box;
+        bound_ = request.bound;
+        component_ = request.component;
+        if (tree_.top >= 0) {
+            for (const bool marks : {false, true}) {
+                marks_ = marks;
+                visit(tree_.top, 0, tree_.planes[tree_.top].nodes);
+            }
+        }
+        return bound_;
+    }
+
+private:
+    void visit(int level, std::int32_t begin, std::int32_t end) {
+        const PlaneView<T>& plane = tree_.planes[level];
+        std::vector<std::pair<T, std::int32_t>> near;
+        for (std::int32_t node = begin; node < end; ++node) {
+            const std::int64_t component = of_nodes_[level][node];
+            if (component == nothing || component == component_) {
+                continue;
+            }
+            const BoxDistances<T> distances(frame_, box_, corners_of(plane, node, frame_.dimension));
+            bound_ = std::min(bound_, distances.greatest);
+            if (distances.least <= bound_) {
+                near.emplace_back(distances.least, node);
+            }
+        }
+        std::ranges::sort(near);
+        for (const auto& [least, node] : near) {
+            if (least > bound_) {
+                return;
+            }
+            if (level > 0) {
+                visit(level - 1, plane.first_child[node], plane.first_child[node + 1]);
+            } else {
+                visit_points(plane.first_point[node], plane.first_point[node + 1]);
+            }
+        }
+    }
+
+    void visit_points(std::int32_t begin, std::int32_t end) {
+        for (std::int32_t i = begin; i < end; ++i) {
+            const std::int32_t component = components_.of_row[tree_.points.indices[i]];
+            if (component < 0 || components_.names[component] == component_) {
+                continue;
+            }
+            Corners<T> point{};
+            for (int axis = 0; axis < frame_.dimension; ++axis) {
+                point[axis] = point[max_dimension + axis] = tree_.points.axis(axis)[i];
+            }
+            const BoxDistances<T> distances(frame_, box_, point);
+            bound_ = std::min(bound_, distances.greatest);
+            if (marks_ && distances.least <= bound_) {
+                std::atomic_ref(is_wanted_[i]).store(1, std::memory_order_relaxed);
+            }
+        }
+    }
+
+    const Frame<T>& frame_;
+    const TreeView<T>& tree_;
+    const OwnComponents<T>& components_;
+    const std::vector<Buffer<std::int64_t>>& of_nodes_;
+    std::uint8_t* is_wanted_;
+    Corners<T> box_{};
+    T bound_ = 0;
+    std::int64_t component_ = EdgeRequest<T>::any;
+    bool marks_ = false;
+};
+
+} // namespace
+
+template <Coordinate T>
+std::vector<RankMessage> answers_to_edge_requests(Context& context, const SharedPoints<T>& shared,
+                                                  const TreeView<T>& tree, const OwnComponents<T>& components,
+                                                  std::vector<RankMessage> requests) {
+    const Frame<T>& frame = shared.points.frame;
+    std::vector<RankMessage> messages;
+    if (requests.empty()) {
+        return messages;
+    }
+    const std::vector<Buffer<std::int64_t>> of_nodes = node_attributes<std::int64_t>(
+        context, tree,
+        [&](std::int32_t i) {
+            const std::int32_t component = components.of_row[tree.points.indices[i]];
+            return component < 0 ? nothing : components.names[component];
+        },
+        [](std::int64_t a, std::int64_t b) { return a == nothing || a == b ? b
+                                                    : b == nothing         ? a
+                                                                           : several; });
+    Buffer<std::uint8_t> is_wanted(context.memory_tracker(), tree.points.count);
+    const Coordinates<T> given(shared.points.view);
+    for (RankMessage& of_rank : requests) {
+        std::vector<EdgeRequest<T>> asked = EdgeRequests<T>::taken(of_rank, frame.dimension);
+        std::memset(is_wanted.data(), 0, tree.points.count);
+        parallel_for(0, std::ssize(asked), 16, [&](std::int64_t begin, std::int64_t end) {
+            ForeignWalk<T> walk(frame, tree, components, of_nodes, is_wanted.data());
+            for (std::int64_t i = begin; i < end; ++i) {
+                asked[i].bound = walk.walk(asked[i]);
+            }
+        });
+        std::vector<std::int32_t> wanted;
+        for (std::int32_t i = 0; i < tree.points.count; ++i) {
+            if (is_wanted[i] != 0) {
+                wanted.push_back(tree.points.indices[i]);
+            }
+        }
+        std::ranges::sort(wanted);
+        MessageWriter writer(messages.emplace_back(RankMessage{of_rank.rank, {}}).bytes);
+        for (const EdgeRequest<T>& request : asked) {
+            writer.put_value(request.bound);
+        }
+        writer.put_value(std::ssize(wanted));
+        DifferenceWriter numbers(writer);
+        for (const std::int32_t row : wanted) {
+            numbers.put(shared.numbers[row]);
+        }
+        DifferenceWriter names_of_points(writer);
+        for (const std::int32_t row : wanted) {
+            names_of_points.put(components.names[components.of_row[row]]);
+        }
+        for (const std::int32_t row : wanted) {
+            for (int axis = 0; axis < frame.dimension; ++axis) {
+                writer.put_value(given(row, axis));
+            }
+        }
+        of_rank.bytes = std::vector<std::byte>(); // frees them
+    }
+    return messages;
+}
+
+template <Coordinate T>
+void take_edge_answer(const RankMessage& message, int dimension, EdgeRequests<T>& requests, EdgePoints<T>& points) {
+    MessageReader reader(message.bytes);
+    requests.take_bounds(message.rank, reader);
+    const auto count = reader.take<std::int64_t>();
+    take_differences(reader, count, 0, points.numbers);
+    take_differences(reader, count, 0, points.components);
+    reader.take(count * dimension, points.rows);
+    points.ranks.resize(points.numbers.size(), message.rank);
+}
+
+template std::vector<RankMessage> answers_to_edge_requests(Context&, const SharedPoints<float>&, const TreeView<float>&,
+                                                           const OwnComponents<float>&, std::vector<RankMessage>);
+template void take_edge_answer(const RankMessage&, int, EdgeRequests<float>&, EdgePoints<float>&);
+template std::vector<RankMessage> answers_to_edge_requests(Context&, const SharedPoints<double>&,
+                                                           const TreeView<double>&, const OwnComponents<double>&,
+                                                           std::vector<RankMessage>);
+template void take_edge_answer(const RankMessage&, int, EdgeRequests<double>&, EdgePoints<double>&);
+
+} // namespace kith::detail
