@@ -15,22 +15,44 @@
 
 namespace kith::detail {
 
+/// One byte for each seven bits of a number without sign.
+inline void put_bits(MessageWriter& writer, std::uint64_t bits) {
+    std::array<std::byte, 10> bytes;
+    std::size_t size = 0;
+    for (; bits >= 128; bits >>= 7) {
+        bytes[size++] = static_cast<std::byte>(bits | 128);
+    }
+    bytes[size++] = static_cast<std::byte>(bits);
+    writer.put(std::span<const std::byte>(bytes).first(size));
+}
+inline std::uint64_t take_bits(MessageReader& reader) {
+    std::uint64_t bits = 0;
+    for (int shift = 0;; shift += 7) {
+        const auto byte = static_cast<std::uint64_t>(reader.take_byte());
+        bits |= (byte & 127) << shift;
+        if (byte < 128) {
+            return bits;
+        }
+    }
+}
+
+/// One byte up to an absolute value of 63.
+inline void put_number(MessageWriter& writer, std::int64_t number) {
+    put_bits(writer, (static_cast<std::uint64_t>(number) << 1) ^ (number < 0 ? ~std::uint64_t{0} : 0));
+}
+inline std::int64_t take_number(MessageReader& reader) {
+    const std::uint64_t bits = take_bits(reader);
+    return static_cast<std::int64_t>(bits >> 1) ^ -static_cast<std::int64_t>(bits & 1);
+}
+
 /// Writes numbers, mostly 0 or more.
 class DifferenceWriter {
 public:
     explicit DifferenceWriter(MessageWriter& writer) : writer_(writer) {}
 
     void put(std::int64_t number) {
-        const std::int64_t difference = number - last_;
+        put_number(writer_, number - last_);
         last_ = number;
-        auto bits = (static_cast<std::uint64_t>(difference) << 1) ^ (difference < 0 ? ~std::uint64_t{0} : 0);
-        std::array<std::byte, 10> bytes;
-        std::size_t size = 0;
-        for (; bits >= 128; bits >>= 7) {
-            bytes[size++] = static_cast<std::byte>(bits | 128);
-        }
-        bytes[size++] = static_cast<std::byte>(bits);
-        writer_.put(std::span<const std::byte>(bytes).first(size));
     }
 
 private:
@@ -44,15 +66,7 @@ inline void take_differences(MessageReader& reader, std::int64_t count, std::int
     to.reserve(to.size() + static_cast<std::size_t>(count));
     std::int64_t number = 0;
     for (std::int64_t i = 0; i < count; ++i) {
-        std::uint64_t bits = 0;
-        for (int shift = 0;; shift += 7) {
-            const auto byte = static_cast<std::uint64_t>(reader.take_byte());
-            bits |= (byte & 127) << shift;
-            if (byte < 128) {
-                break;
-            }
-        }
-        number += static_cast<std::int64_t>(bits >> 1) ^ -static_cast<std::int64_t>(bits & 1);
+        number += take_number(reader);
         to.push_back(first + number);
     }
 }

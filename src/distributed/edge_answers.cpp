@@ -3,7 +3,6 @@
 #include "distributed/differences.hpp"
 #include "points/coordinates.hpp"
 #include "support/parallel.hpp"
-#include "tree/node_attributes.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -14,16 +13,12 @@ namespace kith::detail {
 
 namespace {
 
-/// Instead of the name of the component in a node.
-constexpr std::int64_t nothing = -1;
-constexpr std::int64_t several = -2;
-
 /// Walks down the tree for one request. Several may run at once.
 template <Coordinate T>
 class ForeignWalk {
 public:
     ForeignWalk(const Frame<T>& frame, const TreeView<T>& tree, const OwnComponents<T>& components,
-                const std::vector<Buffer<std::int64_t>>& of_nodes, std::uint8_t* is_wanted)
+                const NodeComponents& of_nodes, std::uint8_t* is_wanted)
         : frame_(frame), tree_(tree), components_(components), of_nodes_(of_nodes), is_wanted_(is_wanted) {}
 
     /// Marks what is within the bound that is left, and returns it.
@@ -46,7 +41,7 @@ private:
         std::vector<std::pair<T, std::int32_t>> near;
         for (std::int32_t node = begin; node < end; ++node) {
             const std::int64_t component = of_nodes_[level][node];
-            if (component == nothing || component == component_) {
+            if (component == no_component || component == component_) {
                 continue;
             }
             const BoxDistances<T> distances(frame_, box_, corners_of(plane, node, frame_.dimension));
@@ -89,7 +84,7 @@ private:
     const Frame<T>& frame_;
     const TreeView<T>& tree_;
     const OwnComponents<T>& components_;
-    const std::vector<Buffer<std::int64_t>>& of_nodes_;
+    const NodeComponents& of_nodes_;
     std::uint8_t* is_wanted_;
     Corners<T> box_{};
     T bound_ = 0;
@@ -102,30 +97,22 @@ private:
 template <Coordinate T>
 std::vector<RankMessage> answers_to_edge_requests(Context& context, const SharedPoints<T>& shared,
                                                   const TreeView<T>& tree, const OwnComponents<T>& components,
-                                                  std::vector<RankMessage> requests) {
+                                                  const NodeComponents& of_nodes, std::vector<RankMessage> requests) {
     const Frame<T>& frame = shared.points.frame;
     std::vector<RankMessage> messages;
     if (requests.empty()) {
         return messages;
     }
-    const std::vector<Buffer<std::int64_t>> of_nodes = node_attributes<std::int64_t>(
-        context, tree,
-        [&](std::int32_t i) {
-            const std::int32_t component = components.of_row[tree.points.indices[i]];
-            return component < 0 ? nothing : components.names[component];
-        },
-        [](std::int64_t a, std::int64_t b) { return a == nothing || a == b ? b
-                                                    : b == nothing         ? a
-                                                                           : several; });
     Buffer<std::uint8_t> is_wanted(context.memory_tracker(), tree.points.count);
     const Coordinates<T> given(shared.points.view);
     for (RankMessage& of_rank : requests) {
-        std::vector<EdgeRequest<T>> asked = EdgeRequests<T>::taken(of_rank, frame.dimension);
+        const std::vector<EdgeRequest<T>> asked = EdgeRequests<T>::taken(of_rank, frame.dimension);
+        std::vector<T> bounds(asked.size());
         std::memset(is_wanted.data(), 0, tree.points.count);
         parallel_for(0, std::ssize(asked), 16, [&](std::int64_t begin, std::int64_t end) {
             ForeignWalk<T> walk(frame, tree, components, of_nodes, is_wanted.data());
             for (std::int64_t i = begin; i < end; ++i) {
-                asked[i].bound = walk.walk(asked[i]);
+                bounds[i] = walk.walk(asked[i]);
             }
         });
         std::vector<std::int32_t> wanted;
@@ -136,10 +123,10 @@ std::vector<RankMessage> answers_to_edge_requests(Context& context, const Shared
         }
         std::ranges::sort(wanted);
         MessageWriter writer(messages.emplace_back(RankMessage{of_rank.rank, {}}).bytes);
-        for (const EdgeRequest<T>& request : asked) {
-            writer.put_value(request.bound);
+        for (std::size_t i = 0; i < asked.size(); ++i) {
+            EdgeRequests<T>::put_bound(writer, asked[i].bound, bounds[i]);
         }
-        writer.put_value(std::ssize(wanted));
+        put_number(writer, std::ssize(wanted));
         DifferenceWriter numbers(writer);
         for (const std::int32_t row : wanted) {
             numbers.put(shared.numbers[row]);
@@ -162,7 +149,7 @@ template <Coordinate T>
 void take_edge_answer(const RankMessage& message, int dimension, EdgeRequests<T>& requests, EdgePoints<T>& points) {
     MessageReader reader(message.bytes);
     requests.take_bounds(message.rank, reader);
-    const auto count = reader.take<std::int64_t>();
+    const auto count = take_number(reader);
     take_differences(reader, count, 0, points.numbers);
     take_differences(reader, count, 0, points.components);
     reader.take(count * dimension, points.rows);
@@ -170,11 +157,12 @@ void take_edge_answer(const RankMessage& message, int dimension, EdgeRequests<T>
 }
 
 template std::vector<RankMessage> answers_to_edge_requests(Context&, const SharedPoints<float>&, const TreeView<float>&,
-                                                           const OwnComponents<float>&, std::vector<RankMessage>);
+                                                           const OwnComponents<float>&, const NodeComponents&,
+                                                           std::vector<RankMessage>);
 template void take_edge_answer(const RankMessage&, int, EdgeRequests<float>&, EdgePoints<float>&);
 template std::vector<RankMessage> answers_to_edge_requests(Context&, const SharedPoints<double>&,
                                                            const TreeView<double>&, const OwnComponents<double>&,
-                                                           std::vector<RankMessage>);
+                                                           const NodeComponents&, std::vector<RankMessage>);
 template void take_edge_answer(const RankMessage&, int, EdgeRequests<double>&, EdgePoints<double>&);
 
 } // namespace kith::detail

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "distributed/edge_requests.hpp"
+#include "distributed/node_components.hpp"
 #include "distributed/open_edges.hpp"
 #include "distributed/ranks.hpp"
 #include "distributed/shared_frame.hpp"
@@ -17,20 +18,11 @@
 
 namespace kith::detail {
 
-/// Points that a rank has sent, in the order of its rows.
-template <Coordinate T>
-struct EdgePoints {
-    std::vector<T> rows; ///< coordinates as given, row-major
-    std::vector<std::int64_t> numbers;
-    std::vector<std::int64_t> components; ///< names
-    std::vector<std::int32_t> ranks;
-};
-
 /// Inside a stage, without communication. Answers requests, which are freed.
 template <Coordinate T>
 std::vector<RankMessage> answers_to_edge_requests(Context& context, const SharedPoints<T>& shared,
                                                   const TreeView<T>& tree, const OwnComponents<T>& components,
-                                                  std::vector<RankMessage> requests);
+                                                  const NodeComponents& of_nodes, std::vector<RankMessage> requests);
 
 /// Appends the points of an answer, whose bounds `requests` take.
 template <Coordinate T>

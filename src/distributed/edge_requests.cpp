@@ -1,12 +1,18 @@
 #include "distributed/edge_requests.hpp"
 
 #include "distributed/differences.hpp"
+#include "distributed/packed_boxes.hpp"
+#include "points/point_set.hpp"
 #include "support/parallel.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <iterator>
 #include <limits>
+#include <span>
 #include <tuple>
+#include <type_traits>
 #include <utility>
 
 namespace kith::detail {
@@ -19,23 +25,34 @@ template <Coordinate T>
 constexpr T first_asking = 4;
 template <Coordinate T>
 constexpr T first_reach = 1.25;
-/// Components of a leaf ask together if their least edges differ by no more than this factor, squared.
-template <Coordinate T>
-constexpr T alike = 16;
-/// A leaf that is nearer to other ranks than twice its own diagonal has bounds for each point.
+/// What is nearer to other ranks than twice its own diagonal is near them: its points have bounds of their own.
 template <Coordinate T>
 constexpr T near_diagonals = 4;
+/// A point that asks for a group is known to this part of the group's longest side, as a power of two.
+constexpr int bits_of_probe = 12;
 
 template <Coordinate T>
 T number_after(T number) {
     return std::nextafter(number, std::numeric_limits<T>::infinity());
 }
 
+/// A bound in a message: rounded up, to 10 bits after the first.
+template <Coordinate T>
+struct PackedBound {
+    using Bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
+    static constexpr int shift = std::numeric_limits<T>::digits - 1 - 10;
+
+    static std::int64_t of(T bound) {
+        return static_cast<std::int64_t>((std::bit_cast<Bits>(bound) + ((Bits{1} << shift) - 1)) >> shift);
+    }
+    static T value(std::int64_t packed) { return std::bit_cast<T>(static_cast<Bits>(packed) << shift); }
+};
+
 } // namespace
 
 template <Coordinate T>
 EdgeRequests<T>::EdgeRequests(Ranks& ranks, Context& context, const SharedPoints<T>& shared, const TreeView<T>& view)
-    : shared_(shared), view_(view), tops_(ranks, view_, shared.points.frame.dimension) {
+    : shared_(shared), view_(view), foreign_(ranks, shared.points.frame, view) {
     ranks.agreed([&] {
         bounds_ = Buffer<T>(context.memory_tracker(), view.points.count);
         context.stage("ask", [&] { find_bounds(); });
@@ -57,27 +74,14 @@ void EdgeRequests<T>::find_bounds() {
         return;
     }
     const PlaneView<T>& leaves = view_.planes[0];
-    const auto least = [&](const Corners<T>& a, const Corners<T>& b) { return BoxDistances<T>(frame(), a, b).least; };
-    const auto each_near = [&](const Corners<T>& box, T& reach, const auto& body) {
-        for (int rank = 0; rank < tops_.ranks; ++rank) {
-            if (rank == tops_.own_rank || tops_.first(rank) == tops_.first(rank + 1) ||
-                !(least(box, tops_.of_ranks[rank]) < reach)) {
-                continue;
-            }
-            for (std::int64_t i = tops_.first(rank); i < tops_.first(rank + 1); ++i) {
-                if (const T distance = least(box, tops_.nodes[i].box); distance < reach) {
-                    body(i, distance);
-                }
-            }
-        }
-    };
+    constexpr std::int64_t any = EdgeRequest<T>::any;
     parallel_for(0, leaves.nodes, 64, [&](std::int64_t begin, std::int64_t end) {
         std::vector<std::int64_t> near;
         for (std::int64_t leaf = begin; leaf < end; ++leaf) {
             const Corners<T> box = corners_of(leaves, leaf, frame().dimension);
             T nearest = std::numeric_limits<T>::infinity();
             std::int64_t at = -1;
-            each_near(box, nearest, [&](std::int64_t i, T distance) {
+            foreign_.each_near(box, any, nearest, [&](std::int64_t i, T distance) {
                 nearest = distance;
                 at = i;
             });
@@ -86,19 +90,19 @@ void EdgeRequests<T>::find_bounds() {
             T reach = 0;
             for (std::int32_t i = leaves.first_point[leaf]; i < leaves.first_point[leaf + 1]; ++i) {
                 T& bound = bounds_[view_.points.indices[i]];
-                bound = is_near ? least(corners_at(i), tops_.nodes[at].box) : nearest;
+                bound = is_near ? least(corners_at(i), foreign_.box(at)) : nearest;
                 reach = std::max(reach, bound);
             }
             if (!is_near) {
                 continue;
             }
             near.clear();
-            each_near(box, reach, [&](std::int64_t i, T) { near.push_back(i); });
+            foreign_.each_near(box, any, reach, [&](std::int64_t i, T) { near.push_back(i); });
             for (std::int32_t i = leaves.first_point[leaf]; i < leaves.first_point[leaf + 1]; ++i) {
                 T& bound = bounds_[view_.points.indices[i]];
                 const Corners<T> point = corners_at(i);
                 for (const std::int64_t node : near) {
-                    bound = std::min(bound, least(point, tops_.nodes[node].box));
+                    bound = std::min(bound, least(point, foreign_.box(node)));
                 }
             }
         }
@@ -106,22 +110,259 @@ void EdgeRequests<T>::find_bounds() {
 }
 
 template <Coordinate T>
-std::vector<RankMessage> EdgeRequests<T>::make(const OwnComponents<T>& components, bool is_first) {
+std::vector<RankMessage> EdgeRequests<T>::make_probes(const OwnComponents<T>& components, bool is_first) {
     requests_.clear();
     requesting_.clear();
+    groups_.clear();
+    most_requests_ = std::min(8 * most_requests_, std::int64_t{1} << 40);
     if (view_.top >= 0) {
-        for (std::int64_t leaf = 0; leaf < view_.planes[0].nodes; ++leaf) {
-            request(components, leaf, is_first);
+        const std::int64_t leaves = view_.planes[0].nodes;
+        constexpr std::int64_t of_block = 64;
+        std::vector<std::vector<Group>> blocks(blocks_of(leaves, of_block));
+        parallel_blocks(leaves, of_block, [&](std::int64_t block, std::int64_t begin, std::int64_t end) {
+            for (std::int64_t leaf = begin; leaf < end; ++leaf) {
+                find_groups(components, leaf, is_first, blocks[block]);
+            }
+        });
+        for (std::vector<Group>& of_leaves : blocks) {
+            std::ranges::move(of_leaves, std::back_inserter(groups_));
         }
-        keep_nearest_requests();
-        add_probes(components);
     }
-    address_requests();
+    each_component(components, [&](std::int32_t component, T reach, std::span<const std::int64_t> asking) {
+        const bool is_complete = std::ssize(asking) <= most_requests_;
+        if (is_complete && !groups_[asking.front()].is_far) {
+            return;
+        }
+        for (const std::int64_t i : asking.first(is_complete ? 1 : most_requests_)) {
+            const auto first_row = std::ssize(requesting_);
+            requesting_.push_back(*std::ranges::min_element(groups_[i].positions, {}, [&](std::int32_t position) {
+                return bounds_[view_.points.indices[position]];
+            }));
+            add_request(groups_[i], first_row, bits_of_probe, reach, components.names[component]);
+        }
+    });
+    return addressed();
+}
+
+template <Coordinate T>
+std::vector<RankMessage> EdgeRequests<T>::make(const OwnComponents<T>& components, const EdgePoints<T>& points) {
+    requests_.clear();
+    lower_reaches(components, points);
+    for (const Group& group : groups_) {
+        if (group.component == OwnComponents<T>::none) {
+            const auto first_row = std::ssize(requesting_);
+            requesting_.insert(requesting_.end(), group.positions.begin(), group.positions.end());
+            add_request(group, first_row, bits_of_side, group.reach, EdgeRequest<T>::any);
+        }
+    }
+    std::vector<std::int64_t> in_order;
+    each_component(components, [&](std::int32_t component, T reach, std::span<const std::int64_t> asking) {
+        if (std::ssize(asking) > most_requests_) {
+            return;
+        }
+        in_order.assign(asking.begin(), asking.end());
+        std::ranges::sort(in_order); // that of leaves
+        for (const std::int64_t i : in_order) {
+            const auto first_row = std::ssize(requesting_);
+            std::ranges::copy_if(groups_[i].positions, std::back_inserter(requesting_), [&](std::int32_t position) {
+                return bounds_[view_.points.indices[position]] <= reach;
+            });
+            add_request(groups_[i], first_row, bits_of_side, reach, components.names[component]);
+        }
+    });
+    return addressed();
+}
+
+/// Appends the groups of a leaf.
+template <Coordinate T>
+void EdgeRequests<T>::find_groups(const OwnComponents<T>& components, std::int64_t leaf, bool is_first,
+                                  std::vector<Group>& groups) {
+    const PlaneView<T>& leaves = view_.planes[0];
+    std::vector<AskingPoint> asking;
+    for (std::int32_t i = leaves.first_point[leaf]; i < leaves.first_point[leaf + 1]; ++i) {
+        const std::int32_t row = view_.points.indices[i];
+        const std::int32_t component = components.of_row[row];
+        if (component < 0) {
+            continue;
+        }
+        if (bounds_[row] <= (is_first ? first_asking<T> : T(1)) * components.nearest[component]) {
+            asking.emplace_back(component, i);
+        }
+    }
+    std::ranges::sort(asking);
+    if (is_first && !asking.empty() && asking.front().first != asking.back().first) {
+        Group all = group_of(asking, leaf);
+        if (!all.is_far) {
+            all.component = OwnComponents<T>::none;
+            for (const auto& [component, position] : asking) {
+                all.reach = std::max(all.reach, first_reach<T> * components.nearest[component]);
+            }
+            groups.push_back(std::move(all));
+            return;
+        }
+    }
+    for (std::size_t i = 0; i < asking.size();) {
+        const std::size_t first = i;
+        while (i < asking.size() && asking[i].first == asking[first].first) {
+            ++i;
+        }
+        Group group = group_of(std::span(asking).subspan(first, i - first), leaf);
+        if (find_reach(components, is_first, group)) {
+            groups.push_back(std::move(group));
+        }
+    }
+}
+
+/// Its reach is left open.
+template <Coordinate T>
+typename EdgeRequests<T>::Group EdgeRequests<T>::group_of(std::span<const AskingPoint> points,
+                                                          std::int64_t leaf) const {
+    Group group{points.front().first,
+                std::numeric_limits<T>::infinity(),
+                0,
+                false,
+                corners_of(view_.planes[0], leaf, frame().dimension),
+                {},
+                {}};
+    for (const auto& [component, position] : points) {
+        group.positions.push_back(position);
+        group.bound = std::min(group.bound, bounds_[view_.points.indices[position]]);
+    }
+    group.box = joined_box<T>(group.positions.begin(), group.positions.end(),
+                              [this](std::int32_t position) { return corners_at(position); });
+    group.is_far = is_far(group);
+    return group;
+}
+
+template <Coordinate T>
+bool EdgeRequests<T>::is_far(const Group& group) const {
+    return group.bound > near_diagonals<T> * BoxDistances<T>(frame(), group.box, group.box).greatest;
+}
+
+/// Raises the bounds of a component's points in a leaf. Returns whether they may still ask.
+template <Coordinate T>
+bool EdgeRequests<T>::find_reach(const OwnComponents<T>& components, bool is_first, Group& group) {
+    group.reach = std::numeric_limits<T>::infinity();
+    if (is_first && !group.is_far) { // its bounds are those of its points
+        return true;
+    }
+    T nearest = std::numeric_limits<T>::infinity();
+    std::int64_t at = -1;
+    foreign_.each_near(group.box, components.names[group.component], nearest, [&](std::int64_t i, T distance) {
+        nearest = distance;
+        at = i;
+    });
+    for (const std::int32_t position : group.positions) {
+        T& bound = bounds_[view_.points.indices[position]];
+        bound = std::max(bound, nearest);
+    }
+    group.bound = std::max(group.bound, nearest);
+    group.is_far = is_far(group);
+    if (at >= 0) {
+        group.reach = BoxDistances<T>(frame(), group.box, foreign_.box(at)).greatest;
+    }
+    return at >= 0 && group.bound <= components.nearest[group.component];
+}
+
+/// By edges to points that are known; and raises the groups' bounds to those of their points.
+template <Coordinate T>
+void EdgeRequests<T>::lower_reaches(const OwnComponents<T>& components, const EdgePoints<T>& points) {
+    const NormalizedPoints<T> known = normalized(frame(), PointsView(points.rows, frame().dimension));
+    const PointReader<T> coordinates(known);
+    std::vector<Corners<T>> corners(points.numbers.size());
+    for (std::size_t i = 0; i < corners.size(); ++i) {
+        for (int axis = 0; axis < frame().dimension; ++axis) {
+            corners[i][axis] = corners[i][max_dimension + axis] = coordinates(static_cast<std::int64_t>(i), axis);
+        }
+    }
+    parallel_each(std::ssize(groups_), 16, [&](std::int64_t g) {
+        Group& group = groups_[g];
+        if (group.component == OwnComponents<T>::none) {
+            return;
+        }
+        group.bound = std::numeric_limits<T>::infinity();
+        for (const std::int32_t position : group.positions) {
+            group.bound = std::min(group.bound, bounds_[view_.points.indices[position]]);
+        }
+        for (std::size_t i = 0; i < corners.size(); ++i) {
+            if (points.components[i] == components.names[group.component] ||
+                !(least(group.box, corners[i]) < group.reach)) {
+                continue;
+            }
+            for (const std::int32_t position : group.positions) {
+                group.reach = std::min(group.reach, least(corners_at(position), corners[i]));
+            }
+        }
+    });
+}
+
+/// body(component, reach, groups): those that may have an edge of up to `reach`, the nearest first.
+template <Coordinate T>
+template <class Body>
+void EdgeRequests<T>::each_component(const OwnComponents<T>& components, const Body& body) {
+    std::vector<T> reach = components.nearest;
+    std::vector<std::tuple<std::int32_t, T, std::int64_t>> order; // component, bound, group
+    for (std::int64_t i = 0; i < std::ssize(groups_); ++i) {
+        const Group& group = groups_[i];
+        if (group.component != OwnComponents<T>::none) {
+            reach[group.component] = std::min(reach[group.component], group.reach);
+            order.emplace_back(group.component, group.bound, i);
+        }
+    }
+    std::ranges::sort(order);
+    std::vector<std::int64_t> asking;
+    for (std::size_t i = 0; i < order.size();) {
+        const std::int32_t component = std::get<0>(order[i]);
+        asking.clear();
+        for (; i < order.size() && std::get<0>(order[i]) == component; ++i) {
+            if (std::get<1>(order[i]) <= reach[component]) {
+                asking.push_back(std::get<2>(order[i]));
+            }
+        }
+        if (!asking.empty()) {
+            body(component, reach[component], std::span<const std::int64_t>(asking));
+        }
+    }
+}
+
+/// Of the requesting points from `first_row` on, which are of the group.
+template <Coordinate T>
+void EdgeRequests<T>::add_request(const Group& group, std::int64_t first_row, int bits, T bound,
+                                  std::int64_t component) {
+    const Corners<T> box = joined_box<T>(requesting_.begin() + first_row, requesting_.end(),
+                                         [this](std::int32_t position) { return corners_at(position); });
+    requests_.push_back({{box, PackedBound<T>::value(PackedBound<T>::of(bound)), component},
+                         group.of_leaf,
+                         bits,
+                         first_row,
+                         std::ssize(requesting_)});
+}
+
+/// The requests, to the ranks with boxes of other components within reach.
+template <Coordinate T>
+std::vector<RankMessage> EdgeRequests<T>::addressed() {
+    requests_to_.assign(foreign_.ranks(), {});
+    for (std::size_t r = 0; r < requests_.size(); ++r) {
+        const EdgeRequest<T>& request = requests_[r].sent;
+        const T reach = number_after(request.bound);
+        int last = -1;
+        foreign_.each_near(request.box, request.component, reach, [&](std::int64_t node, T) {
+            const int rank = foreign_.rank_of(node);
+            if (rank != last) {
+                requests_to_[rank].push_back(static_cast<std::int32_t>(r));
+                last = rank;
+            }
+        });
+    }
     return messages_to(requests_to_, [&](MessageWriter& writer, const std::vector<std::int32_t>& list) {
-        writer.put_value(std::ssize(list));
+        put_number(writer, std::ssize(list));
+        PackedBoxWriter<T> boxes(writer, frame().dimension);
         for (const std::int32_t i : list) {
-            put_corners(writer, requests_[i].sent.box, frame().dimension);
-            writer.put_value(requests_[i].sent.bound);
+            boxes.put(requests_[i].sent.box, requests_[i].of_leaf, requests_[i].bits);
+        }
+        DifferenceWriter bounds(writer);
+        for (const std::int32_t i : list) {
+            bounds.put(PackedBound<T>::of(requests_[i].sent.bound));
         }
         DifferenceWriter names(writer);
         for (const std::int32_t i : list) {
@@ -131,158 +372,39 @@ std::vector<RankMessage> EdgeRequests<T>::make(const OwnComponents<T>& component
 }
 
 template <Coordinate T>
-void EdgeRequests<T>::request(const OwnComponents<T>& components, std::int64_t leaf, bool is_first) {
-    const PlaneView<T>& leaves = view_.planes[0];
-    std::vector<std::pair<std::int32_t, std::int32_t>> asking; // component, position
-    T least = std::numeric_limits<T>::infinity();
-    T greatest = 0;
-    for (std::int32_t i = leaves.first_point[leaf]; i < leaves.first_point[leaf + 1]; ++i) {
-        const std::int32_t row = view_.points.indices[i];
-        const std::int32_t component = components.of_row[row];
-        if (component < 0 || !(components.nearest[component] < std::numeric_limits<T>::infinity())) {
-            continue;
-        }
-        const T nearest = components.nearest[component];
-        if (bounds_[row] <= (is_first ? first_asking<T> : T(1)) * nearest) {
-            asking.emplace_back(component, i);
-            least = std::min(least, nearest);
-            greatest = std::max(greatest, nearest);
-        }
-    }
-    std::ranges::sort(asking);
-    const bool are_several = !asking.empty() && asking.front().first != asking.back().first;
-    const bool is_joint = is_first && are_several && greatest <= alike<T> * least;
-    for (std::size_t i = 0; i < asking.size();) {
-        const std::int32_t component = asking[i].first;
-        const auto first_row = std::ssize(requesting_);
-        for (; i < asking.size() && (is_joint || asking[i].first == component); ++i) {
-            requesting_.push_back(asking[i].second);
-        }
-        is_joint ? add_request(first_row, first_reach<T> * greatest, EdgeRequest<T>::any)
-                 : add_request(first_row, components.nearest[component], components.names[component]);
-    }
-}
-
-/// The least edge of a component may be much shorter than the one that is known. So of the requests of a component those
-/// with the nearest points come first, and more of them from round to round.
-template <Coordinate T>
-void EdgeRequests<T>::keep_nearest_requests() {
-    std::vector<std::tuple<std::int64_t, T, std::int64_t>> order; // component, least bound, request
-    for (std::int64_t i = 0; i < std::ssize(requests_); ++i) {
-        T bound = std::numeric_limits<T>::infinity();
-        for (std::int64_t j = requests_[i].first_row; j < requests_[i].end_row; ++j) {
-            bound = std::min(bound, bounds_[view_.points.indices[requesting_[j]]]);
-        }
-        order.emplace_back(requests_[i].sent.component, bound, i);
-    }
-    std::ranges::sort(order);
-    std::vector<Request> kept;
-    std::vector<std::int32_t> requesting;
-    std::int64_t of_component = 0;
-    for (std::size_t i = 0; i < order.size(); ++i) {
-        const auto& [component, bound, request] = order[i];
-        of_component = i > 0 && component == std::get<0>(order[i - 1]) ? of_component + 1 : 0;
-        if (component == EdgeRequest<T>::any || of_component < most_requests_) {
-            Request& last = kept.emplace_back(requests_[request]);
-            const auto first_row = std::ssize(requesting);
-            requesting.insert(requesting.end(), requesting_.begin() + last.first_row,
-                              requesting_.begin() + last.end_row);
-            last.first_row = first_row;
-            last.end_row = std::ssize(requesting);
-        }
-    }
-    requests_ = std::move(kept);
-    requesting_ = std::move(requesting);
-    most_requests_ = std::min(8 * most_requests_, std::int64_t{1} << 40);
-}
-
-/// Components without a known edge: of each other rank's box, the nearest leaf asks with one point.
-template <Coordinate T>
-void EdgeRequests<T>::add_probes(const OwnComponents<T>& components) {
-    const PlaneView<T>& leaves = view_.planes[0];
-    for (std::int32_t component = 0; component < std::ssize(components.names); ++component) {
-        if (components.nearest[component] < std::numeric_limits<T>::infinity()) {
-            continue;
-        }
-        std::vector<std::int32_t> positions(tops_.ranks, -1); // by rank
-        std::vector<T> distances(tops_.ranks, std::numeric_limits<T>::infinity());
-        for (std::int64_t leaf = 0; leaf < leaves.nodes; ++leaf) {
-            std::int32_t i = leaves.first_point[leaf];
-            while (i < leaves.first_point[leaf + 1] && components.of_row[view_.points.indices[i]] != component) {
-                ++i;
-            }
-            if (i == leaves.first_point[leaf + 1]) {
-                continue;
-            }
-            const Corners<T> box = corners_of(leaves, leaf, frame().dimension);
-            for (int rank = 0; rank < tops_.ranks; ++rank) {
-                const T distance = BoxDistances<T>(frame(), box, tops_.of_ranks[rank]).least;
-                if (positions[rank] < 0 || distance < distances[rank]) {
-                    positions[rank] = i;
-                    distances[rank] = distance;
-                }
-            }
-        }
-        std::ranges::sort(positions);
-        positions.erase(std::unique(positions.begin(), positions.end()), positions.end());
-        for (const std::int32_t position : positions) {
-            requesting_.push_back(position);
-            add_request(std::ssize(requesting_) - 1, std::numeric_limits<T>::infinity(), components.names[component]);
-        }
-    }
-}
-
-/// Of the requesting points from `first_row` on.
-template <Coordinate T>
-void EdgeRequests<T>::add_request(std::int64_t first_row, T bound, std::int64_t component) {
-    const Corners<T> box = joined_box<T>(requesting_.begin() + first_row, requesting_.end(),
-                                         [this](std::int32_t position) { return corners_at(position); });
-    requests_.push_back({{box, bound, component}, first_row, std::ssize(requesting_)});
-}
-
-template <Coordinate T>
-void EdgeRequests<T>::address_requests() {
-    requests_to_.assign(tops_.ranks, {});
-    for (std::size_t r = 0; r < requests_.size(); ++r) {
-        const Request& request = requests_[r];
-        const auto is_near = [&](const Corners<T>& box) {
-            return BoxDistances<T>(frame(), request.sent.box, box).least <= request.sent.bound;
-        };
-        for (int rank = 0; rank < tops_.ranks; ++rank) {
-            if (rank == tops_.own_rank || tops_.first(rank) == tops_.first(rank + 1) ||
-                !is_near(tops_.of_ranks[rank])) {
-                continue;
-            }
-            for (std::int64_t i = tops_.first(rank); i < tops_.first(rank + 1); ++i) {
-                if (is_near(tops_.nodes[i].box)) {
-                    requests_to_[rank].push_back(static_cast<std::int32_t>(r));
-                    break;
-                }
-            }
-        }
-    }
-}
-
-template <Coordinate T>
 std::vector<EdgeRequest<T>> EdgeRequests<T>::taken(const RankMessage& message, int dimension) {
     MessageReader reader(message.bytes);
-    std::vector<EdgeRequest<T>> requests(reader.take<std::int64_t>());
+    std::vector<EdgeRequest<T>> requests(take_number(reader));
+    PackedBoxReader<T> boxes(reader, dimension);
     for (EdgeRequest<T>& request : requests) {
-        request.box = take_corners<T>(reader, dimension);
-        request.bound = reader.take<T>();
+        request.box = boxes.take();
     }
+    std::vector<std::int64_t> bounds;
     std::vector<std::int64_t> names;
+    take_differences(reader, std::ssize(requests), 0, bounds);
     take_differences(reader, std::ssize(requests), 0, names);
     for (std::size_t i = 0; i < requests.size(); ++i) {
+        requests[i].bound = PackedBound<T>::value(bounds[i]);
         requests[i].component = names[i];
     }
     return requests;
 }
 
 template <Coordinate T>
+void EdgeRequests<T>::put_bound(MessageWriter& writer, T asked, T answered) {
+    const bool is_lower = answered < asked;
+    writer.put_value(static_cast<std::uint8_t>(is_lower));
+    if (is_lower) {
+        writer.put_value(answered);
+    }
+}
+
+template <Coordinate T>
 void EdgeRequests<T>::take_bounds(int rank, MessageReader& reader) {
     for (const std::int32_t i : requests_to_[rank]) {
-        requests_[i].sent.bound = std::min(requests_[i].sent.bound, reader.take<T>());
+        if (reader.take<std::uint8_t>() != 0) {
+            requests_[i].sent.bound = std::min(requests_[i].sent.bound, reader.take<T>());
+        }
     }
 }
 

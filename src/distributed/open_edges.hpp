@@ -39,7 +39,8 @@ struct OwnComponents {
 
     Buffer<std::int32_t> of_row;     ///< number in the lists below; none: a point that coincides with one before it
     std::vector<std::int64_t> names; ///< the same on all ranks
-    std::vector<T> nearest;          ///< squared length of the least edge out of it that any rank knows, or infinity
+    /// Squared length of the least edge out of it that any rank knows, or infinity. Or below 0: it may wait for others.
+    std::vector<T> nearest;
 };
 
 } // namespace kith::detail

@@ -67,6 +67,9 @@ std::vector<OpenEdge<T>> taken_edges(MessageReader& reader) {
     return edges;
 }
 
+/// The least number of points of a component whose number rank 0 knows.
+inline constexpr std::int64_t large = 64;
+
 /// What rank 0 knows of all components.
 template <Coordinate T>
 class OpenForest {
@@ -78,6 +81,8 @@ public:
             --count_;
         }
     }
+    /// Once, of components with `large` points or more.
+    void count(std::int64_t name, std::int64_t points) { points_[member_of(name)] = points; }
     void report(std::int64_t name, T limit) { components_.lower_limit(member_of(name), limit); }
     void add(const OpenEdge<T>& edge) {
         edges_.push_back({edge.edge, member_of(edge.components[0]), member_of(edge.components[1])});
@@ -94,13 +99,14 @@ public:
             }
             return state != EdgeState::open;
         });
+        find_waiting();
         return joined;
     }
-    [[nodiscard]] std::int64_t count() const { return count_; }
-    /// The new name of a component, and the squared length of the least edge out of it.
+    [[nodiscard]] std::int64_t components() const { return count_; }
+    /// The new name of a component, and the squared length of the least edge out of it, or -1 if it may wait.
     [[nodiscard]] std::pair<std::int64_t, T> now(std::int64_t name) {
         const std::int32_t root = components_.root_of(members_.at(name));
-        return {names_[root], components_.nearest(root)};
+        return {names_[root], may_wait_[root] ? T(-1) : components_.nearest(root)};
     }
 
 private:
@@ -108,6 +114,33 @@ private:
         RankEdge<T> edge;
         std::int32_t members[2];
     };
+
+    /// An edge joins as soon as it is known to be the least of one of its components. So a large one may wait for a
+    /// smaller one that its least known edge leads to, unless that waits, too.
+    void find_waiting() {
+        std::vector<std::int64_t> points(names_.size());
+        std::vector<std::int32_t> roots;
+        for (std::int32_t member = 0; member < components_.members(); ++member) {
+            points[components_.root_of(member)] += points_[member];
+            if (components_.root_of(member) == member) {
+                roots.push_back(member);
+            }
+        }
+        std::vector<std::int32_t> others(names_.size(), -1); // that the least edges lead to
+        for (const Edge& edge : edges_) {                    // in the order of edges
+            const std::int32_t a = components_.root_of(edge.members[0]);
+            const std::int32_t b = components_.root_of(edge.members[1]);
+            others[a] = others[a] < 0 ? b : others[a];
+            others[b] = others[b] < 0 ? a : others[b];
+        }
+        may_wait_.assign(names_.size(), false);
+        const auto size_of = [&](std::int32_t root) { return std::pair(points[root], root); };
+        std::ranges::sort(roots, {}, size_of);
+        for (const std::int32_t root : roots) {
+            const std::int32_t other = others[root];
+            may_wait_[root] = points[root] > 0 && other >= 0 && size_of(other) < size_of(root) && !may_wait_[other];
+        }
+    }
 
     std::int32_t member_of(std::int64_t name) {
         if (std::ssize(names_) == std::numeric_limits<std::int32_t>::max()) {
@@ -118,6 +151,7 @@ private:
         if (is_new) {
             components_.add(std::numeric_limits<T>::infinity());
             names_.push_back(name);
+            points_.push_back(0);
             ++count_;
         }
         return entry->second;
@@ -125,7 +159,9 @@ private:
 
     Contraction<T> components_;
     std::unordered_map<std::int64_t, std::int32_t> members_;
-    std::vector<std::int64_t> names_; ///< by member
+    std::vector<std::int64_t> names_;  ///< by member
+    std::vector<std::int64_t> points_; ///< by member, of large ones
+    std::vector<bool> may_wait_;       ///< by root
     std::vector<Edge> edges_;
     std::int64_t count_ = 0;
 };

@@ -4,6 +4,7 @@
 #include "mst/boruvka.hpp"
 #include "points/coordinates.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <utility>
 
@@ -15,28 +16,43 @@ OutgoingEdges<T>::OutgoingEdges(Ranks& ranks, Context& context, const SharedPoin
 
 template <Coordinate T>
 std::vector<OpenEdge<T>> OutgoingEdges<T>::find(const OwnComponents<T>& components, bool is_first) {
-    std::vector<RankMessage> messages;
-    ranks_.agreed([&] { context_.stage("ask", [&] { messages = requests_.make(components, is_first); }); });
-    messages = ranks_.exchange(std::move(messages));
-    ranks_.agreed([&] {
-        context_.stage("select", [&] {
-            messages = answers_to_edge_requests(context_, shared_, view_, components, std::move(messages));
-        });
-    });
-    messages = ranks_.exchange(std::move(messages));
+    NodeComponents of_nodes;
+    ranks_.agreed([&] { context_.stage("ask", [&] { of_nodes = components_of_nodes(context_, view_, components); }); });
+    if (!is_first) {
+        requests_.share_components(ranks_, of_nodes);
+    }
+    EdgePoints<T> points;
+    fetch([&] { return requests_.make_probes(components, is_first); }, components, of_nodes, points);
+    fetch([&] { return requests_.make(components, points); }, components, of_nodes, points);
     std::vector<OpenEdge<T>> edges;
-    ranks_.agreed([&] {
-        EdgePoints<T> ghosts;
-        for (RankMessage& message : messages) {
-            take_edge_answer(message, shared_.points.frame.dimension, requests_, ghosts);
-            message.bytes = std::vector<std::byte>(); // frees them
-        }
-        requests_.raise_bounds();
-        edges = edges_among(components, std::move(ghosts));
-    });
+    ranks_.agreed([&] { edges = edges_among(components, std::move(points)); });
     return edges;
 }
 
+/// Appends the answers to this rank's requests.
+template <Coordinate T>
+void OutgoingEdges<T>::fetch(const std::function<std::vector<RankMessage>()>& make_requests,
+                             const OwnComponents<T>& components, const NodeComponents& of_nodes,
+                             EdgePoints<T>& points) {
+    std::vector<RankMessage> messages;
+    ranks_.agreed([&] { context_.stage("ask", [&] { messages = make_requests(); }); });
+    messages = ranks_.exchange(std::move(messages));
+    ranks_.agreed([&] {
+        context_.stage("select", [&] {
+            messages = answers_to_edge_requests(context_, shared_, view_, components, of_nodes, std::move(messages));
+        });
+    });
+    messages = ranks_.exchange(std::move(messages));
+    ranks_.agreed([&] {
+        for (RankMessage& message : messages) {
+            take_edge_answer(message, shared_.points.frame.dimension, requests_, points);
+            message.bytes = std::vector<std::byte>(); // frees them
+        }
+        requests_.raise_bounds();
+    });
+}
+
+/// Points may come twice, to different requests.
 template <Coordinate T>
 std::vector<OpenEdge<T>> OutgoingEdges<T>::edges_among(const OwnComponents<T>& components, EdgePoints<T> ghosts) {
     std::vector<OpenEdge<T>> open;
@@ -55,7 +71,9 @@ std::vector<OpenEdge<T>> OutgoingEdges<T>::edges_among(const OwnComponents<T>& c
             ghosts.rows.push_back(given(row, axis));
         }
     }
-    const std::vector<std::int64_t> order = order_of<std::int64_t>(ghosts.numbers);
+    std::vector<std::int64_t> order = order_of<std::int64_t>(ghosts.numbers);
+    const auto repeated = std::ranges::unique(order, {}, [&](std::int64_t i) { return ghosts.numbers[i]; });
+    order.erase(repeated.begin(), repeated.end());
     const std::vector<T> rows = rows_in_order<T>(ghosts.rows, dimension, order);
     ghosts.rows = std::vector<T>(); // frees them
     NormalizedPoints<T> points;

@@ -15,6 +15,7 @@
 #include "support/context.hpp"
 #include "tree/plane_tree.hpp"
 
+#include <functional>
 #include <vector>
 
 namespace kith::detail {
@@ -33,6 +34,8 @@ public:
     std::vector<OpenEdge<T>> find(const OwnComponents<T>& components, bool is_first);
 
 private:
+    void fetch(const std::function<std::vector<RankMessage>()>& make_requests, const OwnComponents<T>& components,
+               const NodeComponents& of_nodes, EdgePoints<T>& points);
     std::vector<OpenEdge<T>> edges_among(const OwnComponents<T>& components, EdgePoints<T> ghosts);
 
     Ranks& ranks_;

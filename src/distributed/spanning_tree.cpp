@@ -173,7 +173,7 @@ private:
                         join_again(components, joined, open);
                     }
                 });
-                messages = report_of(components, joined, std::exchange(open, {}));
+                messages = report_of(components, joined, std::exchange(open, {}), is_first);
             });
             const std::vector<RankMessage> reports = ranks_.exchange(std::move(messages));
             std::vector<RankMessage> answers;
@@ -184,7 +184,7 @@ private:
                     rename(message, joined, components);
                 }
             });
-            if (ranks_.max(forest.count()) <= 1) {
+            if (ranks_.max(forest.components()) <= 1) {
                 return;
             }
         }
@@ -244,9 +244,10 @@ private:
         });
     }
 
-    /// To rank 0: what this rank's components have been joined to, the limits of those that are left, and edges.
+    /// To rank 0: what this rank's components have been joined to, the limits of those that are left, in the first round
+    /// which ones are large, and edges.
     std::vector<RankMessage> report_of(const OwnComponents<T>& components, Contraction<T>& joined,
-                                       std::vector<OpenEdge<T>> edges) {
+                                       std::vector<OpenEdge<T>> edges, bool is_first) {
         std::vector<RankMessage> messages;
         if (components.names.empty()) {
             return messages;
@@ -262,8 +263,26 @@ private:
                 writer.put_value(joined.limit(i));
             }
         }
+        put_large(writer, components, is_first);
         put_edges(writer, std::move(edges));
         return messages;
+    }
+
+    void put_large(MessageWriter& writer, const OwnComponents<T>& components, bool is_first) {
+        std::vector<std::int64_t> points(components.names.size());
+        std::vector<std::int64_t> numbers;
+        if (is_first) {
+            for (const std::int32_t component : components.of_row.span()) {
+                if (component >= 0 && ++points[component] == large) {
+                    numbers.push_back(component);
+                }
+            }
+            std::ranges::sort(numbers);
+        }
+        put_differences(writer, numbers, std::identity());
+        for (const std::int64_t number : numbers) {
+            put_number(writer, points[number]);
+        }
     }
 
     /// On rank 0: joins components; the new name of each, and the least edge out of it, for the rank that reported it.
@@ -286,6 +305,9 @@ private:
                     of_rank.push_back(before[i]);
                     forest.report(before[i], reader.take<T>());
                 }
+            }
+            for (const std::int64_t number : taken_differences(reader)) {
+                forest.count(before[static_cast<std::size_t>(number)], take_number(reader));
             }
             for (const OpenEdge<T>& edge : taken_edges<T>(reader)) {
                 forest.add(edge);

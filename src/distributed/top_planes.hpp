@@ -1,96 +1,25 @@
 // The boxes of the top planes of all ranks' trees: which ranks may have points near a box.
-//
-// Bounds of boxes use the operations of distances in their order; rounding is monotone, so they need no slack.
 #pragma once
 
+#include "distributed/corners.hpp"
+#include "distributed/packed_boxes.hpp"
 #include "distributed/ranks.hpp"
-#include "points/frame.hpp"
 #include "tree/view.hpp"
 
-#include <algorithm>
-#include <array>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
 namespace kith::detail {
-
-/// Lower corner, then upper corner.
-template <Coordinate T>
-using Corners = std::array<T, 2 * max_dimension>;
-
-template <Coordinate T>
-Corners<T> corners_of(const PlaneView<T>& plane, std::int64_t node, int dimension) {
-    Corners<T> corners{};
-    for (int axis = 0; axis < dimension; ++axis) {
-        corners[axis] = plane.lower(axis)[node];
-        corners[max_dimension + axis] = plane.upper(axis)[node];
-    }
-    return corners;
-}
-
-/// Least and greatest squared distances between boxes, as in geometry/distances-inl.hpp.
-template <Coordinate T>
-struct BoxDistances {
-    T least = 0;
-    T greatest = 0;
-
-    BoxDistances(const Frame<T>& frame, const Corners<T>& a, const Corners<T>& b) {
-        for (int axis = 0; axis < frame.dimension; ++axis) {
-            const T* const p = a.data() + axis;
-            const T* const q = b.data() + axis;
-            const T period = frame.working_period[axis];
-            const T nearest = std::max(std::max(q[0] - p[max_dimension], p[0] - q[max_dimension]), T(0));
-            const T farthest = std::max(q[max_dimension] - p[0], p[max_dimension] - q[0]);
-            const T near = std::max(std::min(nearest, period - farthest), T(0));
-            const T far = std::min(farthest, period - nearest);
-            least = axis == 0 ? near * near : std::fma(near, near, least);
-            greatest = axis == 0 ? far * far : std::fma(far, far, greatest);
-        }
-    }
-};
-
-/// Writes the corners of the first `dimension` axes into a message, and reads them.
-template <Coordinate T>
-void put_corners(MessageWriter& writer, const Corners<T>& corners, int dimension) {
-    const std::span<const T> all(corners);
-    writer.put(all.first(dimension));
-    writer.put(all.subspan(max_dimension, dimension));
-}
-template <Coordinate T>
-Corners<T> take_corners(MessageReader& reader, int dimension) {
-    Corners<T> corners{};
-    for (const int first : {0, max_dimension}) {
-        for (int axis = 0; axis < dimension; ++axis) {
-            corners[first + axis] = reader.take<T>();
-        }
-    }
-    return corners;
-}
-
-/// The box of the boxes of [begin, end).
-template <Coordinate T, class Iterator, class BoxOf>
-Corners<T> joined_box(Iterator begin, Iterator end, const BoxOf& box_of) {
-    Corners<T> joined{};
-    for (Iterator each = begin; each != end; ++each) {
-        const Corners<T>& box = box_of(*each);
-        for (std::size_t c = 0; c < box.size(); ++c) {
-            joined[c] = each == begin                                 ? box[c]
-                        : c < static_cast<std::size_t>(max_dimension) ? std::min(joined[c], box[c])
-                                                                      : std::max(joined[c], box[c]);
-        }
-    }
-    return joined;
-}
 
 /// The top planes of all ranks, gathered.
 template <Coordinate T>
 struct TopPlanes {
     struct Node {
         Corners<T> box;
-        std::int64_t points;
+        std::int64_t points; ///< of packed boxes: 0
     };
     int own_rank;
     int ranks;
@@ -99,8 +28,7 @@ struct TopPlanes {
     std::vector<Corners<T>> of_ranks; ///< boxes of all nodes of a rank
 
     /// Collective. Of this rank's tree, which has no planes if there are no points.
-    TopPlanes(Ranks& all_ranks, const TreeView<T>& tree, int dimension)
-        : own_rank(all_ranks.rank()), ranks(all_ranks.size()) {
+    TopPlanes(Ranks& all_ranks, const TreeView<T>& tree, int dimension) : TopPlanes(all_ranks) {
         std::vector<std::byte> mine; // of each node its points and the corners on the axes that there are
         if (tree.top >= 0) {
             const PlaneView<T>& top = tree.planes[tree.top];
@@ -110,23 +38,49 @@ struct TopPlanes {
                 put_corners(writer, corners_of(top, node, dimension), dimension);
             }
         }
+        gather(all_ranks, mine, [&](MessageReader& reader) {
+            const auto points = reader.take<std::int64_t>();
+            return Node{take_corners<T>(reader, dimension), points};
+        });
+    }
+    /// Collective. Of any boxes that contain this rank's points, rounded outward (packed_boxes.hpp).
+    TopPlanes(Ranks& all_ranks, std::span<const Corners<T>> boxes, int dimension) : TopPlanes(all_ranks) {
+        std::vector<std::byte> mine;
+        MessageWriter writer(mine);
+        PackedBoxWriter<T> packed(writer, dimension);
+        for (const Corners<T>& box : boxes) {
+            packed.put(box);
+        }
+        std::optional<PackedBoxReader<T>> reader_of_rank;
+        gather(all_ranks, mine, [&](MessageReader& reader) {
+            if (std::ssize(nodes) == firsts.back()) {
+                reader_of_rank.emplace(reader, dimension);
+            }
+            return Node{reader_of_rank->take(), 0};
+        });
+    }
+    [[nodiscard]] std::int64_t first(int rank) const { return firsts[rank]; }
+
+private:
+    explicit TopPlanes(const Ranks& all_ranks) : own_rank(all_ranks.rank()), ranks(all_ranks.size()) {}
+
+    template <class TakeNode>
+    void gather(Ranks& all_ranks, const std::vector<std::byte>& mine, const TakeNode& take_node) {
         const auto all = all_ranks.template gather_lists<std::byte>(mine);
-        const auto node_size = static_cast<std::int64_t>(2 * dimension * sizeof(T) + sizeof(std::int64_t));
-        for (const std::int64_t first : all.firsts) {
-            firsts.push_back(first / node_size);
-        }
-        nodes.resize(firsts.back());
         MessageReader reader(all.values);
-        for (Node& node : nodes) {
-            node.points = reader.template take<std::int64_t>();
-            node.box = take_corners<T>(reader, dimension);
+        for (int rank = 0; rank < ranks; ++rank) {
+            firsts.push_back(std::ssize(nodes));
+            const auto left = static_cast<std::size_t>(all.firsts.back() - all.firsts[rank + 1]);
+            while (reader.bytes_left() > left) {
+                nodes.push_back(take_node(reader));
+            }
         }
+        firsts.push_back(std::ssize(nodes));
         for (int rank = 0; rank < ranks; ++rank) {
             of_ranks.push_back(joined_box<T>(nodes.begin() + first(rank), nodes.begin() + first(rank + 1),
                                              [](const Node& node) -> const Corners<T>& { return node.box; }));
         }
     }
-    [[nodiscard]] std::int64_t first(int rank) const { return firsts[rank]; }
 };
 
 } // namespace kith::detail
