@@ -106,7 +106,8 @@ std::vector<RankMessage> answers_to_edge_requests(Context& context, const Shared
     Buffer<std::uint8_t> is_wanted(context.memory_tracker(), tree.points.count);
     const Coordinates<T> given(shared.points.view);
     for (RankMessage& of_rank : requests) {
-        const std::vector<EdgeRequest<T>> asked = EdgeRequests<T>::taken(of_rank, frame.dimension);
+        MessageReader reader(of_rank.bytes);
+        const std::vector<EdgeRequest<T>> asked = taken_edge_requests<T>(reader, frame.dimension);
         std::vector<T> bounds(asked.size());
         std::memset(is_wanted.data(), 0, tree.points.count);
         parallel_for(0, std::ssize(asked), 16, [&](std::int64_t begin, std::int64_t end) {
@@ -123,9 +124,7 @@ std::vector<RankMessage> answers_to_edge_requests(Context& context, const Shared
         }
         std::ranges::sort(wanted);
         MessageWriter writer(messages.emplace_back(RankMessage{of_rank.rank, {}}).bytes);
-        for (std::size_t i = 0; i < asked.size(); ++i) {
-            EdgeRequests<T>::put_bound(writer, asked[i].bound, bounds[i]);
-        }
+        put_answered_bounds<T>(writer, asked, bounds);
         put_number(writer, std::ssize(wanted));
         DifferenceWriter numbers(writer);
         for (const std::int32_t row : wanted) {

@@ -1,18 +1,14 @@
 #include "distributed/edge_requests.hpp"
 
-#include "distributed/differences.hpp"
-#include "distributed/packed_boxes.hpp"
 #include "points/point_set.hpp"
 #include "support/parallel.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <iterator>
 #include <limits>
 #include <span>
 #include <tuple>
-#include <type_traits>
 #include <utility>
 
 namespace kith::detail {
@@ -25,6 +21,9 @@ template <Coordinate T>
 constexpr T first_asking = 4;
 template <Coordinate T>
 constexpr T first_reach = 1.25;
+/// Components of a leaf ask together if their least edges differ by no more than this factor, squared.
+template <Coordinate T>
+constexpr T alike = 256;
 /// What is nearer to other ranks than twice its own diagonal is near them: its points have bounds of their own.
 template <Coordinate T>
 constexpr T near_diagonals = 4;
@@ -35,18 +34,6 @@ template <Coordinate T>
 T number_after(T number) {
     return std::nextafter(number, std::numeric_limits<T>::infinity());
 }
-
-/// A bound in a message: rounded up, to 10 bits after the first.
-template <Coordinate T>
-struct PackedBound {
-    using Bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
-    static constexpr int shift = std::numeric_limits<T>::digits - 1 - 10;
-
-    static std::int64_t of(T bound) {
-        return static_cast<std::int64_t>((std::bit_cast<Bits>(bound) + ((Bits{1} << shift) - 1)) >> shift);
-    }
-    static T value(std::int64_t packed) { return std::bit_cast<T>(static_cast<Bits>(packed) << shift); }
-};
 
 } // namespace
 
@@ -179,6 +166,7 @@ void EdgeRequests<T>::find_groups(const OwnComponents<T>& components, std::int64
                                   std::vector<Group>& groups) {
     const PlaneView<T>& leaves = view_.planes[0];
     std::vector<AskingPoint> asking;
+    T smallest = std::numeric_limits<T>::infinity(); // of the least known edges
     for (std::int32_t i = leaves.first_point[leaf]; i < leaves.first_point[leaf + 1]; ++i) {
         const std::int32_t row = view_.points.indices[i];
         const std::int32_t component = components.of_row[row];
@@ -187,18 +175,25 @@ void EdgeRequests<T>::find_groups(const OwnComponents<T>& components, std::int64
         }
         if (bounds_[row] <= (is_first ? first_asking<T> : T(1)) * components.nearest[component]) {
             asking.emplace_back(component, i);
+            smallest = std::min(smallest, components.nearest[component]);
         }
     }
     std::ranges::sort(asking);
-    if (is_first && !asking.empty() && asking.front().first != asking.back().first) {
-        Group all = group_of(asking, leaf);
-        if (!all.is_far) {
+    if (is_first) {
+        std::vector<AskingPoint> together;
+        std::ranges::copy_if(asking, std::back_inserter(together), [&](const AskingPoint& point) {
+            return components.nearest[point.first] <= alike<T> * smallest;
+        });
+        Group all = together.empty() ? Group{} : group_of(together, leaf);
+        if (!together.empty() && together.front().first != together.back().first && !all.is_far) {
             all.component = OwnComponents<T>::none;
-            for (const auto& [component, position] : asking) {
+            for (const auto& [component, position] : together) {
                 all.reach = std::max(all.reach, first_reach<T> * components.nearest[component]);
             }
             groups.push_back(std::move(all));
-            return;
+            std::erase_if(asking, [&](const AskingPoint& point) {
+                return components.nearest[point.first] <= alike<T> * smallest;
+            });
         }
     }
     for (std::size_t i = 0; i < asking.size();) {
@@ -331,11 +326,8 @@ void EdgeRequests<T>::add_request(const Group& group, std::int64_t first_row, in
                                   std::int64_t component) {
     const Corners<T> box = joined_box<T>(requesting_.begin() + first_row, requesting_.end(),
                                          [this](std::int32_t position) { return corners_at(position); });
-    requests_.push_back({{box, PackedBound<T>::value(PackedBound<T>::of(bound)), component},
-                         group.of_leaf,
-                         bits,
-                         first_row,
-                         std::ssize(requesting_)});
+    requests_.push_back(
+        {{box, rounded_bound(bound), component, group.of_leaf, bits}, first_row, std::ssize(requesting_)});
 }
 
 /// The requests, to the ranks with boxes of other components within reach.
@@ -354,57 +346,26 @@ std::vector<RankMessage> EdgeRequests<T>::addressed() {
             }
         });
     }
+    std::vector<EdgeRequest<T>> asked;
     return messages_to(requests_to_, [&](MessageWriter& writer, const std::vector<std::int32_t>& list) {
-        put_number(writer, std::ssize(list));
-        PackedBoxWriter<T> boxes(writer, frame().dimension);
+        asked.clear();
         for (const std::int32_t i : list) {
-            boxes.put(requests_[i].sent.box, requests_[i].of_leaf, requests_[i].bits);
+            asked.push_back(requests_[i].sent);
         }
-        DifferenceWriter bounds(writer);
-        for (const std::int32_t i : list) {
-            bounds.put(PackedBound<T>::of(requests_[i].sent.bound));
-        }
-        DifferenceWriter names(writer);
-        for (const std::int32_t i : list) {
-            names.put(requests_[i].sent.component);
-        }
+        put_edge_requests<T>(writer, frame().dimension, asked);
     });
 }
 
 template <Coordinate T>
-std::vector<EdgeRequest<T>> EdgeRequests<T>::taken(const RankMessage& message, int dimension) {
-    MessageReader reader(message.bytes);
-    std::vector<EdgeRequest<T>> requests(take_number(reader));
-    PackedBoxReader<T> boxes(reader, dimension);
-    for (EdgeRequest<T>& request : requests) {
-        request.box = boxes.take();
-    }
-    std::vector<std::int64_t> bounds;
-    std::vector<std::int64_t> names;
-    take_differences(reader, std::ssize(requests), 0, bounds);
-    take_differences(reader, std::ssize(requests), 0, names);
-    for (std::size_t i = 0; i < requests.size(); ++i) {
-        requests[i].bound = PackedBound<T>::value(bounds[i]);
-        requests[i].component = names[i];
-    }
-    return requests;
-}
-
-template <Coordinate T>
-void EdgeRequests<T>::put_bound(MessageWriter& writer, T asked, T answered) {
-    const bool is_lower = answered < asked;
-    writer.put_value(static_cast<std::uint8_t>(is_lower));
-    if (is_lower) {
-        writer.put_value(answered);
-    }
-}
-
-template <Coordinate T>
 void EdgeRequests<T>::take_bounds(int rank, MessageReader& reader) {
+    std::vector<EdgeRequest<T>> asked;
     for (const std::int32_t i : requests_to_[rank]) {
-        if (reader.take<std::uint8_t>() != 0) {
-            requests_[i].sent.bound = std::min(requests_[i].sent.bound, reader.take<T>());
-        }
+        asked.push_back(requests_[i].sent);
+    }
+    take_answered_bounds<T>(reader, asked);
+    for (std::size_t i = 0; i < asked.size(); ++i) {
+        T& bound = requests_[requests_to_[rank][i]].sent.bound;
+        bound = std::min(bound, asked[i].bound);
     }
 }
 

@@ -13,6 +13,7 @@
 // requests proper, if they are then few enough.
 #pragma once
 
+#include "distributed/edge_messages.hpp"
 #include "distributed/foreign_boxes.hpp"
 #include "distributed/node_components.hpp"
 #include "distributed/open_edges.hpp"
@@ -27,25 +28,6 @@
 #include <vector>
 
 namespace kith::detail {
-
-/// As a rank sends it: asks for the points of other components within a bound of a box.
-template <Coordinate T>
-struct EdgeRequest {
-    static constexpr std::int64_t any = -3; ///< component: all of the asking rank's
-
-    Corners<T> box;
-    T bound;                ///< squared
-    std::int64_t component; ///< name, or any
-};
-
-/// Points of other ranks.
-template <Coordinate T>
-struct EdgePoints {
-    std::vector<T> rows; ///< coordinates as given, row-major
-    std::vector<std::int64_t> numbers;
-    std::vector<std::int64_t> components; ///< names
-    std::vector<std::int32_t> ranks;
-};
 
 template <Coordinate T>
 class EdgeRequests {
@@ -64,10 +46,6 @@ public:
     std::vector<RankMessage> make_probes(const OwnComponents<T>& components, bool is_first);
     /// After the answers to these, which have brought `points`, the other requests.
     std::vector<RankMessage> make(const OwnComponents<T>& components, const EdgePoints<T>& points);
-    /// Those that another rank has made.
-    static std::vector<EdgeRequest<T>> taken(const RankMessage& message, int dimension);
-    /// Writes the bound to which a request has been answered, whose bound was `asked`.
-    static void put_bound(MessageWriter& writer, T asked, T answered);
     /// Reads the bounds to which a rank has answered this rank's requests.
     void take_bounds(int rank, MessageReader& reader);
     /// After all answers: what is not in them is beyond the bounds.
@@ -87,8 +65,6 @@ private:
     using AskingPoint = std::pair<std::int32_t, std::int32_t>; ///< component, position
     struct Request {
         EdgeRequest<T> sent;
-        Corners<T> of_leaf;
-        int bits;               ///< of the box, in the message
         std::int64_t first_row; ///< of requesting_
         std::int64_t end_row;
     };

@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <unordered_map>
 #include <utility>
@@ -69,6 +70,24 @@ std::vector<OpenEdge<T>> taken_edges(MessageReader& reader) {
 
 /// The least number of points of a component whose number rank 0 knows.
 inline constexpr std::int64_t large = 64;
+
+/// The large components of a rank, by their numbers, and their numbers of points; or none.
+template <Coordinate T>
+void put_sizes(MessageWriter& writer, const OwnComponents<T>& components, bool are_wanted) {
+    std::vector<std::int64_t> points(components.names.size());
+    std::vector<std::int64_t> numbers;
+    for (std::int64_t row = 0; are_wanted && row < components.of_row.size(); ++row) {
+        const std::int32_t component = components.of_row[row];
+        if (component >= 0 && ++points[component] == large) {
+            numbers.push_back(component);
+        }
+    }
+    std::ranges::sort(numbers);
+    put_differences(writer, numbers, std::identity());
+    for (const std::int64_t number : numbers) {
+        put_number(writer, points[number]);
+    }
+}
 
 /// What rank 0 knows of all components.
 template <Coordinate T>

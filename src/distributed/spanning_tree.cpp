@@ -263,26 +263,9 @@ private:
                 writer.put_value(joined.limit(i));
             }
         }
-        put_large(writer, components, is_first);
+        put_sizes(writer, components, is_first);
         put_edges(writer, std::move(edges));
         return messages;
-    }
-
-    void put_large(MessageWriter& writer, const OwnComponents<T>& components, bool is_first) {
-        std::vector<std::int64_t> points(components.names.size());
-        std::vector<std::int64_t> numbers;
-        if (is_first) {
-            for (const std::int32_t component : components.of_row.span()) {
-                if (component >= 0 && ++points[component] == large) {
-                    numbers.push_back(component);
-                }
-            }
-            std::ranges::sort(numbers);
-        }
-        put_differences(writer, numbers, std::identity());
-        for (const std::int64_t number : numbers) {
-            put_number(writer, points[number]);
-        }
     }
 
     /// On rank 0: joins components; the new name of each, and the least edge out of it, for the rank that reported it.

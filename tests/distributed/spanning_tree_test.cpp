@@ -279,7 +279,7 @@ std::vector<float> points_along_the_curve(const std::string& kind, std::int64_t 
 
 TEST_F(SpanningTreeOverRanksIn3D, ReceivesNoMoreThanSixteenNeighborsDo) {
     const std::int64_t count = small_tests ? 20'000 : 100'000;
-    for (const char* kind : {"uniform", "a halo", "isolated clusters"}) {
+    for (const char* kind : {"uniform", "a halo", "isolated clusters", "filaments"}) {
         const std::vector<float> points = points_along_the_curve(kind, count);
         for (const int ranks : {2, 3, 8}) {
             const RankFirsts firsts = evenly(count, ranks);
@@ -292,7 +292,9 @@ TEST_F(SpanningTreeOverRanksIn3D, ReceivesNoMoreThanSixteenNeighborsDo) {
                 const std::lock_guard lock(adding);
                 of_neighbors += found.distribution->traffic.bytes_received;
             });
-            EXPECT_LE(of_tree, of_neighbors) << kind << " on " << ranks;
+            // Neighbors are within filaments, of which few cross to another rank. The tree joins all 50 of them.
+            const std::int64_t of_joining = kind == std::string("filaments") ? 50 * 450 : 0;
+            EXPECT_LE(of_tree, of_neighbors + of_joining) << kind << " on " << ranks;
         }
     }
 }

@@ -1,0 +1,113 @@
+#include "distributed/edge_messages.hpp"
+
+#include "distributed/differences.hpp"
+#include "distributed/packed_boxes.hpp"
+
+#include <bit>
+#include <limits>
+#include <type_traits>
+
+namespace kith::detail {
+
+namespace {
+
+/// Rounded up, to 10 bits after the first.
+template <Coordinate T>
+struct PackedBound {
+    using Bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
+    static constexpr int shift = std::numeric_limits<T>::digits - 1 - 10;
+
+    static std::int64_t of(T bound) {
+        return static_cast<std::int64_t>((std::bit_cast<Bits>(bound) + ((Bits{1} << shift) - 1)) >> shift);
+    }
+    static T value(std::int64_t packed) { return std::bit_cast<T>(static_cast<Bits>(packed) << shift); }
+};
+
+} // namespace
+
+template <Coordinate T>
+T rounded_bound(T bound) {
+    return PackedBound<T>::value(PackedBound<T>::of(bound));
+}
+
+template <Coordinate T>
+void put_edge_requests(MessageWriter& writer, int dimension, std::span<const EdgeRequest<T>> requests) {
+    put_bits(writer, requests.size());
+    PackedBoxWriter<T> boxes(writer, dimension);
+    for (const EdgeRequest<T>& request : requests) {
+        boxes.put(request.box, request.whole, request.bits);
+    }
+    for (std::size_t i = 0; i < requests.size();) {
+        const std::int64_t component = requests[i].component;
+        const std::size_t begin = i;
+        while (i < requests.size() && requests[i].component == component) {
+            ++i;
+        }
+        put_bits(writer, i - begin);
+        put_number(writer, component);
+        DifferenceWriter bounds(writer);
+        for (std::size_t j = begin; j < (component == EdgeRequest<T>::any ? i : begin + 1); ++j) {
+            bounds.put(PackedBound<T>::of(requests[j].bound));
+        }
+    }
+}
+
+template <Coordinate T>
+std::vector<EdgeRequest<T>> taken_edge_requests(MessageReader& reader, int dimension) {
+    std::vector<EdgeRequest<T>> requests(take_bits(reader));
+    PackedBoxReader<T> boxes(reader, dimension);
+    for (EdgeRequest<T>& request : requests) {
+        request.box = boxes.take();
+    }
+    std::vector<std::int64_t> bounds;
+    for (std::size_t i = 0; i < requests.size();) {
+        const auto run = static_cast<std::size_t>(take_bits(reader));
+        const std::int64_t component = take_number(reader);
+        const bool is_any = component == EdgeRequest<T>::any;
+        bounds.clear();
+        take_differences(reader, is_any ? static_cast<std::int64_t>(run) : 1, 0, bounds);
+        for (std::size_t j = 0; j < run; ++j, ++i) {
+            requests[i].bound = PackedBound<T>::value(bounds[is_any ? j : 0]);
+            requests[i].component = component;
+        }
+    }
+    return requests;
+}
+
+template <Coordinate T>
+void put_answered_bounds(MessageWriter& writer, std::span<const EdgeRequest<T>> asked, std::span<const T> answered) {
+    std::vector<std::uint8_t> is_lower((asked.size() + 7) / 8); // a bit each
+    for (std::size_t i = 0; i < asked.size(); ++i) {
+        is_lower[i / 8] |= static_cast<std::uint8_t>((answered[i] < asked[i].bound ? 1 : 0) << (i % 8));
+    }
+    writer.put(std::span<const std::uint8_t>(is_lower));
+    for (std::size_t i = 0; i < asked.size(); ++i) {
+        if (answered[i] < asked[i].bound) {
+            writer.put_value(answered[i]);
+        }
+    }
+}
+
+template <Coordinate T>
+void take_answered_bounds(MessageReader& reader, std::span<EdgeRequest<T>> asked) {
+    std::vector<std::uint8_t> is_lower;
+    reader.take((std::ssize(asked) + 7) / 8, is_lower);
+    for (std::size_t i = 0; i < asked.size(); ++i) {
+        if (((is_lower[i / 8] >> (i % 8)) & 1) != 0) {
+            asked[i].bound = reader.take<T>();
+        }
+    }
+}
+
+template float rounded_bound(float);
+template void put_edge_requests(MessageWriter&, int, std::span<const EdgeRequest<float>>);
+template std::vector<EdgeRequest<float>> taken_edge_requests(MessageReader&, int);
+template void put_answered_bounds(MessageWriter&, std::span<const EdgeRequest<float>>, std::span<const float>);
+template void take_answered_bounds(MessageReader&, std::span<EdgeRequest<float>>);
+template double rounded_bound(double);
+template void put_edge_requests(MessageWriter&, int, std::span<const EdgeRequest<double>>);
+template std::vector<EdgeRequest<double>> taken_edge_requests(MessageReader&, int);
+template void put_answered_bounds(MessageWriter&, std::span<const EdgeRequest<double>>, std::span<const double>);
+template void take_answered_bounds(MessageReader&, std::span<EdgeRequest<double>>);
+
+} // namespace kith::detail
