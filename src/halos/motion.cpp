@@ -39,35 +39,25 @@ Motion motion_of(const MovingMembers& members, std::span<const std::int32_t> pla
         return sum;
     };
 
-    Motion motion;
-    motion.velocity = mean(members.velocities);
+    const Vector velocity = mean(members.velocities);
     const Vector center = mean(members.offsets);
-    const double a = universe.scale_factor;
-    double squared_speeds = 0;
-    double depths = 0;
+    MotionSums sums;
     for (std::size_t at = 0; at < places.size(); ++at) {
         const std::int32_t i = places[at];
         Vector x{};
         Vector u{};
         for (std::size_t axis = 0; axis < 3; ++axis) {
-            x[axis] = a * (members.offsets[axis][i] - center[axis]);
-            u[axis] = members.velocities[axis][i] - motion.velocity[axis] + universe.hubble * x[axis];
+            x[axis] = members.offsets[axis][i] - center[axis];
+            u[axis] = members.velocities[axis][i] - velocity[axis];
         }
-        const double w = weight_of(i);
-        squared_speeds += w * (u[0] * u[0] + u[1] * u[1] + u[2] * u[2]);
-        depths += w * potentials[at];
+        const MotionSums terms = motion_of_member(weight_of(i), x, u, potentials[at], universe);
+        sums.squared_speeds += terms.squared_speeds;
+        sums.depths += terms.depths;
         for (std::size_t axis = 0; axis < 3; ++axis) {
-            const std::size_t next = (axis + 1) % 3;
-            const std::size_t last = (axis + 2) % 3;
-            motion.spin[axis] += w * (x[next] * u[last] - x[last] * u[next]);
+            sums.spin[axis] += terms.spin[axis];
         }
     }
-    for (double& component : motion.spin) {
-        component /= weight;
-    }
-    motion.dispersion = std::sqrt(squared_speeds / (3 * weight));
-    motion.energy = (squared_speeds + universe.gravity / a * depths) / (2 * weight);
-    return motion;
+    return motion_from(velocity, sums, weight, universe);
 }
 
 double bullock_parameter(const Motion& motion, double mass, const Universe& universe) {

@@ -38,12 +38,12 @@ void GroupPotentials::compute(std::span<const std::int32_t> rows, double* potent
         return;
     }
     scratch.group.load(columns_, rows, softening_);
-    if (scratch.group.unit == 0) {
+    if (scratch.group.frame.unit == 0) {
         std::fill_n(potentials, count, 0.0);
         return;
     }
     scratch.sums.reserve(count);
-    const double unit = -scratch.group.unit;
+    const double unit = -scratch.group.frame.unit;
     if (count <= direct_sum_size) {
         sum_pairs(scratch.group, softening_.kernel, scratch.sums.data());
         for (std::int64_t i = 0; i < count; ++i) {
@@ -76,9 +76,9 @@ void GroupPotentials::compute_part(std::span<const std::int32_t> rows, std::span
     const auto sum = [&](std::int64_t begin, std::int64_t end) {
         const BodyView receivers{
             {all.position[0] + begin, all.position[1] + begin, all.position[2] + begin}, all.mass + begin, end - begin};
-        sum_sources({softening_.kernel, scratch.group.softening}, receivers, of_sources, potentials + begin);
+        sum_sources({softening_.kernel, scratch.group.frame.softening}, receivers, of_sources, potentials + begin);
         for (std::int64_t i = begin; i < end; ++i) {
-            potentials[i] *= -scratch.group.unit;
+            potentials[i] *= -scratch.group.frame.unit;
         }
     };
     all.count > shared_group_size ? parallel_for(0, all.count, part_grain, sum) : sum(0, all.count);
@@ -86,7 +86,7 @@ void GroupPotentials::compute_part(std::span<const std::int32_t> rows, std::span
 
 void GroupPotentials::sum_leaves(Scratch& scratch) {
     const PotentialTree& tree = scratch.tree;
-    const LeafJob job{&tree, {softening_.kernel, scratch.group.softening}};
+    const LeafJob job{&tree, {softening_.kernel, scratch.group.frame.softening}};
     std::vector<std::int32_t> leaves;
     for (std::int32_t index = 0; index < tree.nodes(); ++index) {
         if (tree.node_data()[index].is_leaf(index)) {

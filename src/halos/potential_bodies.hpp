@@ -7,7 +7,7 @@
 #pragma once
 
 #include "halos/columns.hpp"
-#include "halos/potential.hpp"
+#include "halos/potential_node.hpp"
 #include "support/scratch_array.hpp"
 
 #include <array>
@@ -15,16 +15,6 @@
 #include <span>
 
 namespace kith::detail::halos {
-
-/// The longest side of a group is below 2^this in its frame, and not below half of that.
-inline constexpr int bits_of_side = 21;
-
-/// Coordinates and masses, one array after the other.
-struct BodyView {
-    std::array<const double*, 3> position;
-    const double* mass;
-    std::int64_t count;
-};
 
 class BodyArrays {
 public:
@@ -47,17 +37,9 @@ private:
 /// A group in its frame.
 struct GroupBodies {
     BodyArrays bodies;
-    double softening = 0; ///< in the frame
-    double unit = 0;      ///< of a potential in the frame, in the caller's units; 0 if nothing has mass
+    FrameUnits frame;
 
     void load(const Columns& columns, std::span<const std::int32_t> rows, const Softening& softening);
 };
-
-/// Virtual lanes of all sums.
-inline constexpr std::int64_t potential_lanes = 16;
-
-inline std::int64_t whole_lanes(std::int64_t count) noexcept {
-    return (count + potential_lanes - 1) / potential_lanes * potential_lanes;
-}
 
 } // namespace kith::detail::halos

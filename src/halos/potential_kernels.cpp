@@ -185,53 +185,27 @@ namespace kith::detail::halos {
 
 namespace {
 
-/// Receivers of a leaf as a box.
-struct LeafBox {
-    std::array<double, 3> lower;
-    std::array<double, 3> upper;
-
-    LeafBox(const BodyView& bodies, const PotentialNode& leaf) {
-        for (std::size_t axis = 0; axis < 3; ++axis) {
-            const auto [least, most] =
-                std::minmax_element(bodies.position[axis] + leaf.first, bodies.position[axis] + leaf.last);
-            lower[axis] = *least;
-            upper[axis] = *most;
-        }
+LeafBox box_of(const BodyView& bodies, const PotentialNode& leaf) {
+    LeafBox box;
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+        const auto [least, most] =
+            std::minmax_element(bodies.position[axis] + leaf.first, bodies.position[axis] + leaf.last);
+        box.lower[axis] = *least;
+        box.upper[axis] = *most;
     }
-    /// From the nearest point of the box.
-    [[nodiscard]] double squared_distance(const std::array<double, 3>& to) const noexcept {
-        double sum = 0;
-        for (std::size_t axis = 0; axis < 3; ++axis) {
-            const double d = std::max(std::max(lower[axis] - to[axis], to[axis] - upper[axis]), 0.0);
-            sum += d * d;
-        }
-        return sum;
-    }
-    [[nodiscard]] double squared_distance_of_middle(const std::array<double, 3>& to) const noexcept {
-        double sum = 0;
-        for (std::size_t axis = 0; axis < 3; ++axis) {
-            const double d = (lower[axis] + upper[axis]) / 2 - to[axis];
-            sum += d * d;
-        }
-        return sum;
-    }
-};
+    return box;
+}
 
 /// Lists the nodes that a leaf takes whole, and the runs of bodies of all others, in the order of the tree.
 void list_interactions(const PotentialTree& tree, const LeafBox& box, InteractionLists& lists) {
     lists.nodes.clear();
     lists.runs.clear();
     const PotentialNode* const nodes = tree.node_data();
-    const PotentialNode& root = nodes[0];
-    // (mass/d) (radius/d)^3 against the group's mass over its distance, squared.
-    const double limit = node_tolerance * node_tolerance * root.mass * root.mass /
-                         (box.squared_distance_of_middle(root.center) + tree.squared_size());
+    const double limit = box.limit(nodes[0], tree.squared_size());
     const std::int32_t end = tree.nodes();
     for (std::int32_t index = 0; index < end;) {
         const PotentialNode& node = nodes[index];
-        const double square = box.squared_distance(node.center);
-        const double fourth = square * square;
-        if (square > node.nearest && node.third_moments <= limit * fourth * fourth) {
+        if (box.takes_whole(node, limit)) {
             lists.nodes.push_back(index);
             index = node.next;
             continue;
@@ -256,22 +230,18 @@ std::int64_t gather_nodes(const PotentialTree& tree, InteractionLists& lists) {
     auto& of = lists.of_nodes;
     for (std::int64_t i = 0; i < count; ++i) {
         const PotentialNode& node = tree.node_data()[lists.nodes[i]];
-        const SecondMoments& m = tree.moment_data()[lists.nodes[i]];
+        const std::array<double, 7> form = quadratic_form(tree.moment_data()[lists.nodes[i]]);
         for (std::size_t axis = 0; axis < 3; ++axis) {
             of[axis][i] = node.center[axis];
         }
         of[3][i] = node.mass;
-        of[4][i] = 1.5 * m[0];
-        of[5][i] = 3 * m[1];
-        of[6][i] = 3 * m[2];
-        of[7][i] = 1.5 * m[3];
-        of[8][i] = 3 * m[4];
-        of[9][i] = 1.5 * m[5];
-        of[10][i] = -0.5 * (m[0] + m[3] + m[5]);
+        for (std::size_t k = 0; k < form.size(); ++k) {
+            of[4 + k][i] = form[k];
+        }
     }
     for (std::int64_t i = count; i < padded; ++i) {
         for (std::size_t array = 0; array < of.size(); ++array) {
-            of[array][i] = array < 3 ? -1 : 0;
+            of[array][i] = array < 3 ? padding_position : 0;
         }
     }
     return padded;
@@ -304,7 +274,7 @@ void sum_leaf(const LeafJob& job, std::int32_t leaf, InteractionLists& lists, do
     const PotentialTree& tree = *job.tree;
     const PotentialNode& node = tree.node_data()[leaf];
     const BodyView bodies = tree.bodies();
-    list_interactions(tree, LeafBox(bodies, node), lists);
+    list_interactions(tree, box_of(bodies, node), lists);
     const std::int64_t nodes = gather_nodes(tree, lists);
     const std::int64_t own = gather_bodies(bodies, node.first, lists);
     const BodyView receivers{
@@ -322,7 +292,7 @@ void sum_sources(const SofteningInFrame& softening, const BodyView& receivers, c
 void sum_pairs(GroupBodies& group, SofteningKernel kernel, double* out) {
     const BodyView bodies = group.bodies.view();
     HWY_DYNAMIC_DISPATCH(sum_any)
-    ({kernel, group.softening}, bodies, nullptr, 0, bodies, group.bodies.mass(), 0, out);
+    ({kernel, group.frame.softening}, bodies, nullptr, 0, bodies, group.bodies.mass(), 0, out);
 }
 
 } // namespace kith::detail::halos

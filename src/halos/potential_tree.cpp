@@ -1,5 +1,6 @@
 #include "halos/potential_tree.hpp"
 
+#include "halos/potential.hpp"
 #include "order/word_sort.hpp"
 #include "support/parallel.hpp"
 #include "support/parallel_sort.hpp"
@@ -14,41 +15,6 @@ namespace kith::detail::halos {
 namespace {
 
 constexpr std::int64_t grain = 1 << 13; ///< bodies of a large group that one thread takes at a time
-
-/// Two zeros after each of the lowest 21 bits.
-std::uint64_t spread(std::uint64_t v) noexcept {
-    v = (v | v << 32) & 0x001f00000000ffff;
-    v = (v | v << 16) & 0x001f0000ff0000ff;
-    v = (v | v << 8) & 0x100f00f00f00f00f;
-    v = (v | v << 4) & 0x10c30c30c30c30c3;
-    return (v | v << 2) & 0x1249249249249249;
-}
-
-/// The words of all bodies: cells above places.
-class WordMaker {
-public:
-    explicit WordMaker(const BodyView& bodies)
-        : bodies_(bodies), place_bits_(static_cast<int>(std::bit_width(static_cast<std::uint64_t>(bodies.count - 1)))) {
-        const int bits = std::min(bits_of_side, (64 - place_bits_) / 3);
-        units_ = std::ldexp(1.0, bits - bits_of_side);
-        used_bits_ = 3 * bits + place_bits_;
-    }
-    [[nodiscard]] std::uint64_t operator()(std::int64_t i) const noexcept {
-        std::uint64_t cell = 0;
-        for (int axis = 0; axis < 3; ++axis) {
-            cell |= spread(static_cast<std::uint64_t>(bodies_.position[axis][i] * units_)) << (2 - axis);
-        }
-        return cell << place_bits_ | static_cast<std::uint64_t>(i);
-    }
-    [[nodiscard]] int used_bits() const noexcept { return used_bits_; }
-    [[nodiscard]] int place_bits() const noexcept { return place_bits_; }
-
-private:
-    BodyView bodies_;
-    int place_bits_;
-    double units_;
-    int used_bits_;
-};
 
 /// Nodes without moments, of sorted words.
 class NodeMaker {
@@ -78,19 +44,6 @@ private:
     std::int32_t count_ = 0;
 };
 
-void add_products(double mass, const std::array<double, 3>& d, SecondMoments& sum) noexcept {
-    std::size_t at = 0;
-    for (std::size_t i = 0; i < 3; ++i) {
-        for (std::size_t j = i; j < 3; ++j) {
-            sum[at++] += mass * d[i] * d[j];
-        }
-    }
-}
-
-std::array<double, 3> difference(const std::array<double, 3>& a, const std::array<double, 3>& b) noexcept {
-    return {a[0] - b[0], a[1] - b[1], a[2] - b[2]};
-}
-
 /// Fills what nodes say of their bodies, children before parents.
 class MomentMaker {
 public:
@@ -99,22 +52,17 @@ public:
 
     /// A node whose children are known.
     void fill(std::int32_t index, double squared_radius_of_bodies) const noexcept {
-        PotentialNode& node = nodes_[index];
-        const double opened = squared_radius_of_bodies / (node_opening * node_opening);
-        const double softened = std::sqrt(squared_radius_of_bodies) + reach_;
-        node.nearest = std::max(opened, softened * softened);
-        node.third_moments =
-            node.mass * node.mass * squared_radius_of_bodies * squared_radius_of_bodies * squared_radius_of_bodies;
+        fill_limits(nodes_[index], squared_radius_of_bodies, reach_);
     }
     void sum(std::int32_t index) const noexcept {
-        nodes_[index].is_leaf(index) ? sum_bodies(nodes_[index], moments_[index]) : sum_children(index);
+        nodes_[index].is_leaf(index) ? sum_bodies(bodies_, nodes_[index], moments_[index])
+                                     : sum_children(nodes_, moments_, index);
     }
     [[nodiscard]] double squared_radius(const PotentialNode& node, std::int64_t begin,
                                         std::int64_t end) const noexcept {
         double largest = 0;
         for (std::int64_t i = begin; i < end; ++i) {
-            const std::array<double, 3> d = from_center(node, i);
-            largest = std::max(largest, d[0] * d[0] + d[1] * d[1] + d[2] * d[2]);
+            largest = std::max(largest, squared_distance_from_center(node, bodies_, i));
         }
         return largest;
     }
@@ -126,44 +74,6 @@ public:
     }
 
 private:
-    [[nodiscard]] std::array<double, 3> from_center(const PotentialNode& node, std::int64_t i) const noexcept {
-        return difference({bodies_.position[0][i], bodies_.position[1][i], bodies_.position[2][i]}, node.center);
-    }
-    void sum_bodies(PotentialNode& node, SecondMoments& moments) const noexcept {
-        double mass = 0;
-        std::array<double, 3> sums{};
-        for (std::int32_t i = node.first; i < node.last; ++i) {
-            mass += bodies_.mass[i];
-            for (std::size_t axis = 0; axis < 3; ++axis) {
-                sums[axis] += bodies_.mass[i] * bodies_.position[axis][i];
-            }
-        }
-        node.mass = mass;
-        for (std::size_t axis = 0; axis < 3; ++axis) {
-            node.center[axis] = mass > 0 ? sums[axis] / mass : bodies_.position[axis][node.first];
-        }
-        moments = {};
-        for (std::int32_t i = node.first; i < node.last; ++i) {
-            add_products(bodies_.mass[i], from_center(node, i), moments);
-        }
-    }
-    void sum_children(std::int32_t index) const noexcept {
-        PotentialNode& node = nodes_[index];
-        const PotentialNode& left = nodes_[index + 1];
-        const PotentialNode& right = nodes_[left.next];
-        node.mass = left.mass + right.mass;
-        const double share = node.mass > 0 ? right.mass / node.mass : 0;
-        const std::array<double, 3> apart = difference(right.center, left.center);
-        for (std::size_t axis = 0; axis < 3; ++axis) {
-            node.center[axis] = left.center[axis] + share * apart[axis];
-        }
-        SecondMoments& sum = moments_[index];
-        for (std::size_t i = 0; i < sum.size(); ++i) {
-            sum[i] = moments_[index + 1][i] + moments_[left.next][i];
-        }
-        add_products(left.mass * share, apart, sum);
-    }
-
     BodyView bodies_;
     double reach_;
     PotentialNode* nodes_;
@@ -196,17 +106,18 @@ void fill_by_all(const MomentMaker& maker, const PotentialNode* nodes, std::int3
 
 void PotentialTree::build(Context& context, GroupBodies& group, SofteningKernel kernel) {
     const std::int64_t count = group.bodies.size();
-    const WordMaker word_of(group.bodies.view());
-    place_mask_ = (std::uint64_t{1} << word_of.place_bits()) - 1;
+    const WordLayout word_of(count);
+    place_mask_ = (std::uint64_t{1} << word_of.place_bits) - 1;
     const bool is_shared = count > shared_group_size;
     const auto over_bodies = [&](const auto& body) {
         is_shared ? parallel_for(0, count, grain, body) : body(std::int64_t{0}, count);
     };
+    const BodyView given = group.bodies.view();
     words_.reserve(count);
     spare_.reserve(count);
     over_bodies([&](std::int64_t begin, std::int64_t end) {
         for (std::int64_t i = begin; i < end; ++i) {
-            words_[i] = word_of(i);
+            words_[i] = word_of({given.position[0][i], given.position[1][i], given.position[2][i]}, i);
         }
     });
     if (is_shared) {
@@ -215,10 +126,9 @@ void PotentialTree::build(Context& context, GroupBodies& group, SofteningKernel 
         parallel_sort(context, words);
         std::copy_n(words.data(), count, words_.data());
     } else {
-        sort_words(words_.data(), spare_.data(), count, word_of.used_bits(), 0);
+        sort_words(words_.data(), spare_.data(), count, word_of.used_bits, 0);
     }
     ordered_.resize(count);
-    const BodyView given = group.bodies.view();
     over_bodies([&](std::int64_t begin, std::int64_t end) {
         for (int axis = 0; axis < 3; ++axis) {
             for (std::int64_t i = begin; i < end; ++i) {
@@ -234,11 +144,9 @@ void PotentialTree::build(Context& context, GroupBodies& group, SofteningKernel 
     nodes_.reserve(2 * count);
     node_count_ = NodeMaker(words_.data(), nodes_.data()).make(0, static_cast<std::int32_t>(count));
     moments_.reserve(node_count_);
-    const double reach = kernel == SofteningKernel::spline ? 2.8 * group.softening : 0;
-    const MomentMaker maker(bodies(), reach, nodes_.data(), moments_.data());
+    const MomentMaker maker(bodies(), reach_of(kernel, group.frame.softening), nodes_.data(), moments_.data());
     is_shared ? fill_by_all(maker, nodes_.data(), nodes()) : maker.fill_subtree(0);
-    const SecondMoments& whole = moments_[0];
-    squared_size_ = nodes_[0].mass > 0 ? (whole[0] + whole[3] + whole[5]) / nodes_[0].mass : 0;
+    squared_size_ = squared_size_of(nodes_[0], moments_[0]);
 }
 
 } // namespace kith::detail::halos

@@ -10,34 +10,13 @@
 #pragma once
 
 #include "halos/potential_bodies.hpp"
+#include "halos/potential_node.hpp"
 #include "support/context.hpp"
 #include "support/scratch_array.hpp"
 
-#include <array>
 #include <cstdint>
 
 namespace kith::detail::halos {
-
-inline constexpr std::int64_t potential_leaf_size = 16;
-inline constexpr std::int64_t direct_sum_size = 256;
-inline constexpr double node_opening = 0.7;     ///< largest radius of a node over its distance
-inline constexpr double node_tolerance = 0.007; ///< largest contribution of third moments, by mass and radius
-
-/// What the walk reads: a cache line.
-struct PotentialNode {
-    std::array<double, 3> center; ///< of mass
-    double mass;
-    double nearest;       ///< square of the distance within which the node is opened, whatever its mass
-    double third_moments; ///< mass^2 radius^6
-    std::int32_t next;
-    std::int32_t first; ///< body, in the order of the tree
-    std::int32_t last;
-
-    [[nodiscard]] bool is_leaf(std::int32_t index) const noexcept { return next == index + 1; }
-};
-
-/// Sums of m x_i x_j about the center of mass: xx, xy, xz, yy, yz, zz.
-using SecondMoments = std::array<double, 6>;
 
 class PotentialTree {
 public:

@@ -1,6 +1,7 @@
 #include "halos/unbind.hpp"
 
 #include "halos/terms.hpp"
+#include "halos/unbind_steps.hpp"
 
 #include <algorithm>
 #include <array>
@@ -10,11 +11,6 @@
 namespace kith::detail::halos {
 
 namespace {
-
-/// Potentials lose the part of those removed, if these are no more than that, and enough of the group is left since
-/// potentials were last computed; otherwise they are computed anew.
-constexpr std::size_t most_subtracted = 512;
-constexpr double least_left = 0.8;
 
 /// One group while its members leave.
 class Unbinding {
@@ -127,7 +123,7 @@ private:
     void find_potentials() {
         phi_.resize(left_.size());
         potentials_.compute(rows_left(), phi_.data());
-        computed_ = left_.size();
+        computed_ = std::ssize(left_);
     }
 
     void find_energies() {
@@ -135,18 +131,12 @@ private:
             find_potentials();
         }
         energies_.resize(left_.size());
-        const std::array<double, 3> center = mean(offsets_);
-        const std::array<double, 3> velocity = mean(velocities_);
-        const double flow = universe_.hubble * universe_.scale_factor;
-        const double gravity = universe_.gravity / universe_.scale_factor;
+        const EnergyFrame frame(mean(offsets_), mean(velocities_), universe_);
         for (std::size_t at = 0; at < left_.size(); ++at) {
             const std::int32_t i = left_[at];
-            double squared_speed = 0;
-            for (std::size_t axis = 0; axis < 3; ++axis) {
-                const double speed = velocities_[axis][i] - velocity[axis] + flow * (offsets_[axis][i] - center[axis]);
-                squared_speed += speed * speed;
-            }
-            energies_[at] = gravity * phi_[at] + squared_speed / 2 + internal_energies_[i];
+            energies_[at] =
+                frame.energy(phi_[at], {offsets_[0][i], offsets_[1][i], offsets_[2][i]},
+                             {velocities_[0][i], velocities_[1][i], velocities_[2][i]}, internal_energies_[i]);
         }
     }
 
@@ -161,7 +151,7 @@ private:
         if (unbound.empty()) {
             return false;
         }
-        const std::size_t most = std::max<std::size_t>(5, left_.size() / 50);
+        const auto most = static_cast<std::size_t>(most_removed(std::ssize(left_)));
         if (unbound.size() > most) {
             std::nth_element(unbound.begin(), unbound.begin() + static_cast<std::ptrdiff_t>(most), unbound.end(),
                              [&](std::int32_t a, std::int32_t b) {
@@ -170,10 +160,8 @@ private:
             unbound.resize(most);
         }
         std::sort(unbound.begin(), unbound.end()); // the order of their sums
-        const bool is_subtracted =
-            unbound.size() <= most_subtracted &&
-            static_cast<double>(left_.size() - unbound.size()) >= least_left * static_cast<double>(computed_);
-        if (is_subtracted) {
+        const bool subtracts = is_subtracted(std::ssize(unbound), std::ssize(left_) - std::ssize(unbound), computed_);
+        if (subtracts) {
             std::vector<double> part(left_.size());
             potentials_.compute_part(rows_left(), unbound, part.data());
             for (std::size_t at = 0; at < part.size(); ++at) {
@@ -190,7 +178,7 @@ private:
             left_[kept++] = left_[at];
         }
         left_.resize(kept);
-        phi_.resize(is_subtracted ? kept : 0);
+        phi_.resize(subtracts ? kept : 0);
         return true;
     }
 
@@ -203,7 +191,7 @@ private:
     Vectors velocities_;
     std::vector<std::int32_t> left_; ///< places in the group
     std::vector<double> phi_;        ///< potentials of those left; empty if they are to be computed
-    std::size_t computed_ = 0;       ///< how many were left when potentials were last computed
+    std::int64_t computed_ = 0;      ///< how many were left when potentials were last computed
     std::vector<double> energies_;   ///< of those left
 };
 
