@@ -7,11 +7,11 @@
 #include <kith/halos.hpp>
 
 #include "points/frame.hpp"
+#include "support/bits.hpp"
 #include "support/host_device.hpp"
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cmath>
 #include <cstdint>
 
@@ -98,7 +98,7 @@ struct WordLayout {
 
     /// Of a group of two bodies or more.
     KITH_HOST_DEVICE explicit WordLayout(std::int64_t count) noexcept
-        : place_bits(static_cast<int>(std::bit_width(static_cast<std::uint64_t>(count - 1)))) {
+        : place_bits(bit_width(static_cast<std::uint64_t>(count - 1))) {
         const int bits = std::min(int{bits_of_side}, (64 - place_bits) / 3);
         units = std::ldexp(1.0, bits - bits_of_side);
         used_bits = 3 * bits + place_bits;
