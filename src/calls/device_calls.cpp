@@ -314,6 +314,7 @@ const DeviceCalls& on_gpu() {
                                        .catalog_on_host = catalog_on_host,
                                        .group_order = group_order,
                                        .gather_rows = gather_rows,
+                                       .find_bound = find_bound_on_device,
                                        .knn_async_bytes = knn_async_bytes_on_device,
                                        .knn_async_bytes_of_tree = knn_async_bytes_of_tree_on_device,
                                        .knn_async = knn_async_on_device,

@@ -1,8 +1,9 @@
 // Bound halos in four steps: bring members into the order of groups, unbind them, sort all particles into a tree, walk
-// about each halo's center.
+// about each halo's center. On a GPU the first two run there, the others on the host.
 #include <kith/error.hpp>
 #include <kith/halos.hpp>
 
+#include "calls/device_calls.hpp"
 #include "calls/rank_calls.hpp"
 #include "calls/sources.hpp"
 #include "halos/bound_halos.hpp"
@@ -45,9 +46,6 @@ void require_not_negative(const char* name, double value) {
 } // namespace
 
 void check_halos(const Particles& particles, const HaloOptions& options) {
-    if (options.execution.device.kind != DeviceKind::cpu) {
-        throw Error(ErrorKind::unsupported, "halos() runs on the CPU only; leave kith::cuda() out of its execution");
-    }
     if (particles.tree != nullptr && options.execution.team != nullptr) {
         throw Error(ErrorKind::unsupported, "particles.tree belongs to one process; leave it out over ranks");
     }
@@ -76,6 +74,20 @@ void check_halos(const Particles& particles, const HaloOptions& options) {
 }
 
 namespace {
+
+/// Particles are the host's wherever the call runs.
+void require_on_host(const Particles& particles) {
+    const auto check = [](const char* what, const PointsView& view) {
+        if (view.device().kind != DeviceKind::cpu) {
+            throw error(ErrorKind::unsupported, what, " are in the memory of GPU ", view.device().index,
+                        "; halos() takes particles of the host, with kith::cuda(), too; copy them to the host");
+        }
+    };
+    check("positions", particles.positions);
+    if (particles.velocities) {
+        check("velocities", *particles.velocities);
+    }
+}
 
 /// What can be seen without looking at coordinates.
 void check_tree(const Particles& particles, const Box& box) {
@@ -108,32 +120,47 @@ void check_tree(const Particles& particles, const Box& box) {
 
 namespace {
 
+/// Members in the order of groups, and what is bound of each, where the call runs. Offsets have one number more than
+/// there are groups.
+detail::halos::BoundMembers find_bound(detail::Context& host, std::span<const std::int32_t> labels,
+                                       const Particles& particles, const detail::halos::Columns& columns,
+                                       const HaloOptions& options, std::vector<std::int64_t>& offsets,
+                                       StageReports& stages) {
+    namespace halos = detail::halos;
+    if (detail::is_on_gpu(options.execution)) {
+        return detail::on_gpu().find_bound(labels, particles, columns, options, offsets, stages);
+    }
+    std::vector<std::int32_t> rows(labels.size());
+    host.stage("members", [&] { (void)halos::order_by_group(host, labels, rows, offsets); });
+    rows.resize(static_cast<std::size_t>(offsets.back()));
+    halos::BoundMembers bound;
+    host.stage("unbind", [&] { bound = halos::find_bound(host, columns, {rows, offsets}, options); });
+    return bound;
+}
+
+/// Returns the account of what ran on a GPU.
 template <Coordinate T>
-void find(detail::Context& context, std::span<const std::int32_t> labels, const Particles& particles,
-          const detail::halos::Columns& columns, Halos& found) {
+StageReports find(detail::Context& host, std::span<const std::int32_t> labels, const Particles& particles,
+                  const detail::halos::Columns& columns, Halos& found) {
     namespace halos = detail::halos;
     const PointsOrTree given =
         particles.tree != nullptr ? PointsOrTree(*particles.tree) : PointsOrTree(particles.positions);
-    detail::WorkingPoints<T> points(context, given, found.box);
-    HaloOptions& options = found.options;
-    halos::resolve_softening(options, points.frame(), particles.positions.count(), found.groups);
+    detail::WorkingPoints<T> points(host, given, found.box);
+    halos::resolve_softening(found.options, points.frame(), particles.positions.count(), found.groups);
 
-    std::vector<std::int32_t> rows(labels.size());
+    StageReports stages;
     found.group_offset.resize(static_cast<std::size_t>(found.groups) + 1);
-    context.stage("members", [&] { (void)halos::order_by_group(context, labels, rows, found.group_offset); });
-    rows.resize(static_cast<std::size_t>(found.group_offset.back()));
-    const halos::GroupMembers groups{rows, found.group_offset};
-    halos::BoundMembers bound;
-    context.stage("unbind", [&] { bound = halos::find_bound(context, columns, groups, options); });
+    halos::BoundMembers bound = find_bound(host, labels, particles, columns, found.options, found.group_offset, stages);
 
-    const detail::PlaneTree<T>* tree = points.planes(context, Engine::tree);
-    context.stage("spheres", [&] {
-        halos::describe_halos<T>(context,
+    const detail::PlaneTree<T>* tree = points.planes(host, Engine::tree);
+    host.stage("spheres", [&] {
+        halos::describe_halos<T>(host,
                                  {tree, particles.positions, particles.masses, particles.uniform_mass, columns.types},
-                                 groups, bound, found);
+                                 {bound.rows, found.group_offset}, bound, found);
     });
     found.member_array = std::move(bound.rows);
     found.energies = std::move(bound.energies);
+    return stages;
 }
 
 } // namespace
@@ -152,7 +179,11 @@ Halos halos(std::span<const std::int32_t> labels, const FofSummary& groups, cons
     detail::check_halos(particles, options);
     detail::require_groups_of(groups, 0);
     detail::check_tree(particles, groups.box);
-    detail::Context context(options.execution);
+    detail::require_on_host(particles);
+    if (detail::is_on_gpu(options.execution)) {
+        (void)detail::on_gpu(); // throws in a build without it, before work starts
+    }
+    detail::Context context(cpu(options.execution.threads, options.execution.progress));
     Halos found;
     found.options = options;
     found.box = groups.box;
@@ -168,8 +199,9 @@ Halos halos(std::span<const std::int32_t> labels, const FofSummary& groups, cons
                                                  groups.box, shapes);
     });
     detail::with_dtype(particles.positions.dtype(),
-                       [&]<Coordinate T>(T) { find<T>(context, labels, particles, columns, found); });
-    found.stages = context.take_stages();
+                       [&]<Coordinate T>(T) { found.stages = find<T>(context, labels, particles, columns, found); });
+    const StageReports on_host = context.take_stages();
+    found.stages.insert(found.stages.end(), on_host.begin(), on_host.end());
     return found;
 }
 

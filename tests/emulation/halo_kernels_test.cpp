@@ -1,6 +1,8 @@
 // Bound members by the kernels, run on the CPU: rows, energies, centers and motions are the CPU's own, to the last bit.
 #include "cuda/intrinsics.hpp" // first: it gives the kernels' text its words
 
+#include "calls/device_calls.hpp"
+#include "halos/group_order.hpp"
 #include "halos/unbind.hpp"
 #include "halos/unbind_device.hpp"
 #include "points/frame.hpp"
@@ -235,6 +237,70 @@ TEST_F(HaloKernels, LeaveNothingOfGroupsThatAreTooHot) {
     EXPECT_EQ(expect_the_cpus(groups, options_of(spline)), 330);
     const Groups<float> none;
     EXPECT_EQ(expect_the_cpus(none, options_of(spline)), 0);
+}
+
+/// Groups of an emulated call for particles of the host, of any layout, whose labels are in no order.
+template <class T>
+void expect_the_hosts_answer(const HaloOptions& given) {
+    Random random(15);
+    const std::vector<std::int64_t> sizes{300, 90, 40, 20, 20, 7};
+    std::vector<std::int32_t> labels;
+    for (std::size_t group = 0; group < sizes.size(); ++group) {
+        labels.insert(labels.end(), static_cast<std::size_t>(sizes[group]), static_cast<std::int32_t>(group));
+    }
+    labels.insert(labels.end(), 50, -1);
+    for (std::size_t i = labels.size(); i > 1; --i) {
+        std::swap(labels[i - 1], labels[static_cast<std::size_t>(random.integer(static_cast<std::int64_t>(i)))]);
+    }
+    constexpr std::size_t stride = 8; // position, velocity, mass, internal energy
+    std::vector<T> rows(stride * labels.size());
+    for (std::size_t i = 0; i < labels.size(); ++i) {
+        for (std::size_t axis = 0; axis < 3; ++axis) {
+            const double at = labels[i] + 0.2 * random.normal();
+            rows[stride * i + axis] = static_cast<T>(at - period * std::floor(at / period));
+            rows[stride * i + 3 + axis] = static_cast<T>(9 * random.normal());
+        }
+        rows[stride * i + 6] = static_cast<T>(random.uniform(0.5, 2));
+        rows[stride * i + 7] = static_cast<T>(random.uniform(0, 3));
+    }
+    const auto count = std::ssize(labels);
+    const auto axes = [&](std::size_t first) {
+        const void* const of_axes[] = {rows.data() + first, rows.data() + first + 1, rows.data() + first + 2};
+        return PointsView(of_axes, dtype_of<T>, count, std::int64_t{stride * sizeof(T)});
+    };
+    Particles particles;
+    particles.positions = axes(0);
+    particles.velocities = axes(3);
+    particles.masses = ScalarsView(rows.data() + 6, count, stride * sizeof(T));
+    particles.internal_energies = ScalarsView(rows.data() + 7, count, stride * sizeof(T));
+
+    halos::Columns columns;
+    std::vector<std::int32_t> members(labels.size());
+    std::vector<std::int64_t> expected_offsets(6);
+    halos::BoundMembers expected;
+    detail::Context host(cpu(1));
+    host.stage("bound members", [&] {
+        const auto frame = detail::normalize_sources<T>(particles.positions, Box::periodic(period)).frame;
+        columns = halos::columns_of(particles, halos::check_particle_values(particles), halos::position_frame(frame));
+        (void)halos::order_by_group(host, labels, members, expected_offsets);
+        members.resize(static_cast<std::size_t>(expected_offsets.back()));
+        expected = halos::find_bound(host, columns, {members, expected_offsets}, given);
+    });
+    HaloOptions options = given;
+    options.execution = cuda();
+    std::vector<std::int64_t> offsets(6);
+    StageReports stages;
+    const halos::BoundMembers found = detail::on_gpu().find_bound(labels, particles, columns, options, offsets, stages);
+    EXPECT_EQ(offsets, expected_offsets);
+    EXPECT_TRUE(found.rows == expected.rows && found.count == expected.count && found.deepest == expected.deepest);
+    EXPECT_EQ(found.energies, expected.energies);
+    ASSERT_EQ(stages.size(), 3);
+    EXPECT_EQ(stages[0].name + stages[1].name + stages[2].name, "uploadmembersunbind");
+}
+
+TEST_F(HaloKernels, AnswerCalls) {
+    expect_the_hosts_answer<float>(options_of(spline));
+    expect_the_hosts_answer<double>(options_of(plummer));
 }
 
 } // namespace

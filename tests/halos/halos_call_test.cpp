@@ -207,6 +207,20 @@ TEST_F(HalosCall, OfNoGroups) {
     EXPECT_TRUE(found.sphere_mass.empty());
 }
 
+TEST_F(HalosCall, TakesParticlesOfTheHost) {
+    const Balls balls;
+    HaloOptions options = balls.options;
+    for (const Execution& execution : {cpu(1), on_no_gpu}) {
+        options.execution = execution;
+        Particles particles = balls.particles();
+        particles.velocities = particles.velocities->moved(0, Device{DeviceKind::cuda, 1});
+        EXPECT_TRUE(is_refused(ErrorKind::unsupported, {"velocities", "GPU 1", "copy them to the host"},
+                               [&] { (void)halos(balls.groups, particles, options); }));
+    }
+    EXPECT_TRUE(is_refused(has_cuda() ? ErrorKind::device : ErrorKind::unsupported, {has_cuda() ? "GPU" : "no CUDA"},
+                           [&] { (void)halos(balls.groups, balls.particles(), options); }));
+}
+
 TEST_F(HalosCall, RefusesWhatItCannotAnswer) {
     const Balls balls(10);
     const auto refused = [&](const std::vector<std::string>& parts, const auto& change) {
@@ -228,10 +242,6 @@ TEST_F(HalosCall, RefusesWhatItCannotAnswer) {
     EXPECT_TRUE(refused({"velocities: 5 rows"}, [&](auto&, auto& particles) {
         particles.velocities = PointsView(std::span(balls.velocities).first(15), 3);
     }));
-    HaloOptions options = balls.options;
-    options.execution = on_no_gpu;
-    EXPECT_TRUE(is_refused(ErrorKind::unsupported, {"CPU only"},
-                           [&] { (void)halos(balls.groups, balls.particles(), options); }));
 }
 
 } // namespace
