@@ -39,7 +39,7 @@ namespace kith::python {
 
 namespace {
 
-constexpr const char* this_call = "halos are found";
+constexpr const char* this_call = "halos are described";
 constexpr std::array<std::string_view, 2> kernels = {"spline", "plummer"}; // in the order of SofteningKernel
 constexpr std::array<std::string_view, 3> references = {"critical", "matter", "bryan_norman"}; // of DensityReference
 
@@ -136,7 +136,8 @@ Halos find(const Call& call, const std::optional<OutputArray>& labels, const Fof
     }
     const std::span<std::int32_t> where = labels_of(*labels, call.device);
     std::optional<Tree> tree; // of groups and halos
-    if (length && !is_secondary && (call.engine == Engine::automatic || call.engine == Engine::tree)) {
+    if (length && !is_secondary && call.device.kind == DeviceKind::cpu &&
+        (call.engine == Engine::automatic || call.engine == Engine::tree)) {
         tree = answer(call, count, TreeOptions{},
                       [&](const TreeOptions& tree_options) { return Tree(particles.positions, tree_options); });
         particles.tree = &*tree;

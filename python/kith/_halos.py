@@ -30,8 +30,8 @@ def halos(points: AnyArray, linking_length: float | None = None, *, b: float | N
           min_members: int = 20, softening: Any = None,
           overdensities: Any = ("200m", "200c", "500c", "2500c", "vir"), outermost: bool = False, bound_only: bool = False,
           least_radius: float | None = None, G: float | None = None, scale_factor: float | None = None,
-          hubble: float | None = None, omega_matter: float | None = None, threads: int | None = None,
-          progress: ProgressLike = False, comm: Any = None) -> Halos:
+          hubble: float | None = None, omega_matter: float | None = None, device: str | None = None,
+          threads: int | None = None, progress: ProgressLike = False, comm: Any = None) -> Halos:
     """The bound halos of friends-of-friends groups: members, centers, masses and radii.
 
     The members of each group are unbound in the gravity of the group alone: those with positive energy leave it, the
@@ -88,9 +88,12 @@ def halos(points: AnyArray, linking_length: float | None = None, *, b: float | N
         not expand. By default that of the snapshot.
     omega_matter : float, optional
         Density of matter at that scale factor over the critical one; by default that of the snapshot.
+    device : str, optional
+        "cuda" finds the groups and unbinds them on a GPU, "cuda:1" on the second one; spheres are found on the CPU.
+        Arrays are the host's either way.
     threads, progress, comm
-        As for `kith.knn`; halos are found on the CPU only. Over the processes of a `comm` groups are found by the call,
-        not given by `labels`.
+        As for `kith.knn`. Over the processes of a `comm` halos are found on the CPU, and groups by the call, not given by
+        `labels`.
 
     Returns
     -------
@@ -106,7 +109,8 @@ def halos(points: AnyArray, linking_length: float | None = None, *, b: float | N
     TypeError
         As `kith.fof`; for `labels` beside a linking length, and for trees, whose points may have lost digits.
     NotImplementedError
-        For points in memory of a GPU; for `labels`, `secondary_types` and the mean separation "cosmology" over processes.
+        For points in memory of a GPU; for a GPU, `labels`, `secondary_types` and the mean separation "cosmology" over
+        processes.
 
     Warns
     -----
@@ -116,7 +120,7 @@ def halos(points: AnyArray, linking_length: float | None = None, *, b: float | N
 
     Notes
     -----
-    Close to O(n log n). The numbers do not depend on `threads`. Sources: Springel et al. 2001 (MNRAS 328, 726), section
+    Close to O(n log n). The numbers do not depend on `threads` or `device`. Sources: Springel et al. 2001 (MNRAS 328, 726), section
     4.2, for unbinding; SOAP for spheres. Releases the GIL.
 
     Examples
@@ -133,7 +137,7 @@ def halos(points: AnyArray, linking_length: float | None = None, *, b: float | N
     ['m200c', 'r200c', 'c200c', 'cv200c']
     """
     if comm is not None:
-        _refuse_over_processes(labels, secondary_types, mean_separation)
+        _refuse_over_processes(labels, secondary_types, mean_separation, device)
     if isinstance(getattr(getattr(points, "_source", None), "core", None), _core.Tree):
         raise TypeError("points is a kith.Tree, whose points may have lost digits; halos are of points: give these")
     snapshot = points if is_snapshot(points) else None
@@ -160,7 +164,7 @@ def halos(points: AnyArray, linking_length: float | None = None, *, b: float | N
     is_unbound = unbind and particles.velocities is not None and universe.gravity is not None
     softening = None if softening is None else (kernel, _universe.above_zero(softening, "softening"))
     least_radius = None if least_radius is None else _universe.not_negative(least_radius, "least_radius")
-    call, groups = source.call(None, threads, progress, comm=comm), None
+    call, groups = source.call(device, threads, progress, comm=comm), None
     if comm is None:
         labels = numpy.empty(source.shape[:1], numpy.int32) if labels is None else _labels(labels, source.shape)
     else:
@@ -182,11 +186,12 @@ def halos(points: AnyArray, linking_length: float | None = None, *, b: float | N
     return kind(core, labels, linking_length, min_members, is_unbound, list(known), universe, particles, snapshot)
 
 
-def _refuse_over_processes(labels, secondary_types, mean_separation):
+def _refuse_over_processes(labels, secondary_types, mean_separation, device):
     for is_given, what, remedy in (
             (labels is not None, "labels", "give linking_length or b, with which the call finds the groups"),
             (secondary_types is not None, "secondary_types", "leave one of them out"),
-            (mean_separation == "cosmology", "mean_separation='cosmology'", "give linking_length instead")):
+            (mean_separation == "cosmology", "mean_separation='cosmology'", "give linking_length instead"),
+            (device not in (None, "cpu"), f"device={device!r}", "leave it out; halos over processes are found on the CPU")):
         if is_given:
             raise NotImplementedError(f"{what} and comm are given; {remedy}")
 

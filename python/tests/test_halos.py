@@ -121,7 +121,8 @@ def test_trees_and_other_dimensions_are_refused():
 @pytest.mark.parametrize("arguments, says", [
     ({"labels": HALOS.labels}, "labels and comm are given; give linking_length or b, with which the call finds"),
     ({"secondary_types": [0]}, "secondary_types and comm are given; leave one of them out"),
-    ({"mean_separation": "cosmology"}, "mean_separation='cosmology' and comm are given; give linking_length")])
+    ({"mean_separation": "cosmology"}, "mean_separation='cosmology' and comm are given; give linking_length"),
+    ({"device": "cuda"}, "device='cuda' and comm are given; leave it out")])
 def test_refused_over_processes(arguments, says):
     mpi = pytest.importorskip("mpi4py.MPI")
     with pytest.raises(NotImplementedError, match=says):

@@ -170,6 +170,15 @@ def test_groups_and_their_catalog(name, engine):
             same(getattr(halos, column), getattr(catalog, column), column)
 
 
+def test_bound_halos():
+    mock = kith.datasets.halos(8000, 30, seed=5)
+    expected = kith.halos(mock)
+    found = kith.halos(mock, device=GPU)
+    assert found.columns == expected.columns and len(found) > 20
+    for column in (*expected.columns, "members", "offset"):
+        same(getattr(found, column), getattr(expected, column), column)
+
+
 @of_all_sets
 def test_clusters_and_the_spanning_tree(name):
     points, box, length = SETS[name]

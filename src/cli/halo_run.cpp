@@ -167,7 +167,8 @@ void find_halos(const HaloArguments& arguments, HaloRun& run, const Execution& e
                 std::visit([](const auto& values) { return ScalarsView(values); }, internal->values);
         }
     });
-    run.gravity.options.execution = execution_over(run.ranks(), cpu(execution.threads, execution.progress));
+    run.gravity.options.execution =
+        run.ranks() == nullptr ? execution : execution_over(run.ranks(), cpu(execution.threads, execution.progress));
     run.in_context([&] { run.halos = halos(run.groups, particles, run.gravity.options); });
     run.tree.reset();
     run.clock.add(run.halos.stages);
