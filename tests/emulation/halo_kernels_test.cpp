@@ -99,7 +99,7 @@ bool same_bits(double a, double b) {
 
 /// What both find; returns how many members were unbound.
 template <class T>
-std::int64_t expect_the_cpus(const Groups<T>& groups, const HaloOptions& options) {
+std::int64_t expect_the_cpus(const Groups<T>& groups, const HaloOptions& options, std::int64_t budget = 0) {
     const Particles particles = groups.particles();
     halos::Columns columns;
     halos::BoundMembers expected;
@@ -110,7 +110,9 @@ std::int64_t expect_the_cpus(const Groups<T>& groups, const HaloOptions& options
         expected = halos::find_bound(host, columns, {groups.rows, groups.offset}, options);
     });
     halos::BoundMembers found;
-    DeviceContext context(cuda());
+    Execution execution = cuda();
+    execution.memory_budget = budget;
+    DeviceContext context(execution);
     context.stage("unbind", [&] {
         const auto positions = on_device(context, groups.positions);
         const auto velocities = on_device(context, groups.velocities);
@@ -178,6 +180,17 @@ TEST_F(HaloKernels, UnbindGroupsOfAllSizes) {
     for (const Softening& softening : {spline, plummer}) {
         EXPECT_GT(expect_the_cpus(groups, options_of(softening)), 100);
     }
+}
+
+TEST_F(HaloKernels, MakeTreesOneAfterTheOtherIfMemoryIsShort) {
+    Random random(16);
+    Groups<float> groups;
+    for (const std::int64_t size : {500, 450, 300}) {
+        groups.add_ball(random, size, 1);
+    }
+    HaloOptions options = options_of(spline);
+    options.unbind = false;
+    EXPECT_EQ(expect_the_cpus(groups, options, 280'000), 0); // some 160,000 of these before any tree is made
 }
 
 TEST_F(HaloKernels, TakeAllMembersByPotential) {
