@@ -12,6 +12,7 @@
 //     catalog                        fof's groups and their catalog, with velocities
 //     spheres                        fof's groups described as halos, on the GPU alone; in three dimensions
 //     group_order                    the order of fof's groups, and points in it
+//     unbind, potentials             the bound members of groups of K points, with velocities; all of them by potential
 //     radius, rows                   counts or neighbors; K points would lie within the radius if all were uniform
 //     dbscan                         labels and flags, min_samples 5; K as for radius
 //     spanning_tree                  K means nothing
@@ -24,7 +25,8 @@
 //     periodic   in a periodic box
 //     queries    neighbors of queries, which are the first 16 points once more (engines, radius and rows); pairs with
 //                them (pair_counts)
-//     masses     particles have masses (catalog; spheres, types too), points weights (pair_counts)
+//     masses     particles have masses (catalog, unbind, potentials; spheres, types too), points weights
+//                (pair_counts)
 //     outermost, bound_only          as of halos (spheres)
 //     mu         bins of (s, mu) (pair_counts)
 //     flat       the flat form, around 8 hubs (clover)
@@ -134,6 +136,8 @@ public:
             describe_halos(parameter);
         } else if (call == "group_order") {
             order_by_group(parameter);
+        } else if (call == "unbind" || call == "potentials") {
+            find_bound(static_cast<std::size_t>(parameter), call == "unbind");
         } else if (call == "radius" || call == "rows") {
             search_radius(length, call == "rows");
         } else if (call == "dbscan") {
@@ -157,7 +161,7 @@ public:
         } else {
             throw std::runtime_error(
                 "CALL is '" + call +
-                "'; it must be an engine, fof, pairs, ranges, phase, catalog, group_order, radius, "
+                "'; it must be an engine, fof, pairs, ranges, phase, catalog, group_order, unbind, potentials, radius, "
                 "rows, dbscan, spanning_tree, pair_counts, sums, sums_within, cells, in four dimensions order, or in "
                 "three spheres and own_kernels");
         }
@@ -375,6 +379,38 @@ private:
         });
     }
 
+    void find_bound(std::size_t size, bool unbind) {
+        std::vector<std::int32_t> labels(static_cast<std::size_t>(count_));
+        for (std::size_t i = 0; i < labels.size(); ++i) {
+            labels[i] = static_cast<std::int32_t>(i / size);
+        }
+        kith::Particles particles{points_};
+        kith::detail::halos::Columns columns;
+        columns.positions = kith::detail::halos::VectorColumn(points_, 1);
+        std::fill_n(columns.box.period.begin(), 3, has("periodic") ? 1.0 : 0.0);
+        if (unbind) {
+            particles.velocities = points_; // any numbers do
+            columns.velocities.emplace(points_, 1);
+        }
+        if (has("masses")) {
+            const std::vector<double> column = numbers();
+            masses_ = on_device(column.data(), column.size() * sizeof(double), execution_);
+            particles.masses = kith::ScalarsView(static_cast<const double*>(masses_.get()), count_);
+            particles.internal_energies = particles.masses;
+        }
+        kith::HaloOptions options{
+            .softening =
+                kith::Softening{has("periodic") ? kith::SofteningKernel::plummer : kith::SofteningKernel::spline, 0.01},
+            .unbind = unbind,
+            .execution = execution_};
+        options.universe.gravity = 1e-3; // some are not bound
+        record_as(Saved::largest, [&] {
+            std::vector<std::int64_t> offsets(static_cast<std::size_t>(labels.back()) + 2);
+            kith::StageReports stages;
+            (void)kith::detail::find_bound_on_device(labels, particles, columns, options, offsets, stages);
+        });
+    }
+
     void search_radius(double length, bool with_rows) {
         const kith::Radii radii(length);
         const kith::RadiusOptions options{.box = box_, .execution = execution_};
@@ -460,6 +496,7 @@ private:
     kith::PointsView points_;
     kith::PointsView queries_; ///< for the word
     kith::Box box_;
+    std::shared_ptr<void> masses_;
     std::vector<std::shared_ptr<void>> taken_;
 };
 

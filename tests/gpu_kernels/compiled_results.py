@@ -81,6 +81,9 @@ CASES = (
     ("ranges 0.2", 200, "clustered"), ("ranges 0.2 periodic", 100, "coincident"),
     ("catalog 0.2 periodic masses", 400, "clustered"), ("catalog 0.2", 300, "coincident"),
     ("group_order 0.2", 200, "clustered"),
+    # Groups with and without a tree.
+    ("unbind 260", 545, "clustered"), ("unbind 30 masses", 60, "clustered"),
+    ("potentials 260 periodic", 300, "coincident"),
     ("radius 10", 200, "clustered"), ("radius 10 periodic", 150, "coincident"),
     ("rows 10 queries", 200, "clustered"), ("rows 10 periodic queries", 150, "coincident"),
     ("radius 10 kdtree", 200, "clustered"), ("rows 10 kdtree periodic queries", 150, "coincident"),
