@@ -406,8 +406,9 @@ private:
         options.universe.gravity = 1e-3; // some are not bound
         record_as(Saved::largest, [&] {
             std::vector<std::int64_t> offsets(static_cast<std::size_t>(labels.back()) + 2);
-            kith::StageReports stages;
-            (void)kith::detail::find_bound_on_device(labels, particles, columns, options, offsets, stages);
+            kith::detail::DeviceContext context(execution_);
+            const kith::detail::ParticlesOnDevice there(context, particles, {});
+            (void)kith::detail::find_bound_on_device(context, labels, there, columns, options, offsets);
         });
     }
 

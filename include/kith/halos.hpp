@@ -115,9 +115,8 @@ struct Halos : HaloSummary {
 /// The bound halos of the groups, which were found among all particles. Particles have three dimensions; velocities are
 /// peculiar, and all units belong together with options.universe. Over ranks each has the labels of its own particles,
 /// and gets a part of the halos: a group is unbound on the rank that has most of its members, which needs memory for
-/// those of other ranks, and spheres are collected from all. With kith::cuda(), in one process, members are brought into
-/// order and unbound on the GPU, all else is done on the host, and labels and particles are the host's; the numbers are
-/// the same. Throws Error: invalid_argument (what catalog() refuses; no velocities where members are unbound; another
+/// those of other ranks, and spheres are collected from all. With kith::cuda(), in one process, halos are found on the
+/// GPU; labels and particles are the host's, and so are the results, which are the same. Throws Error: invalid_argument (what catalog() refuses; no velocities where members are unbound; another
 /// dimension; a softening, scale factor or G that is not above 0; an H, density parameter, factor or least radius that is
 /// negative or not finite; no softening for groups of particles without a volume; a particles.tree of another number,
 /// dimension or type of points than the positions, or in another box than the groups; coordinates are not compared),

@@ -278,6 +278,17 @@ void order(std::span<std::int32_t> indices, std::span<std::uint8_t> split_axes, 
     });
 }
 
+void find_halos(Context& host, std::span<const std::int32_t> labels, const Particles& particles,
+                const halos::Columns& columns, Halos& found) {
+    found.stages = run(particles.positions, found.options.execution, [&]<Coordinate T, int D>(DeviceContext& context) {
+        std::optional<ParticlesOnDevice> there;
+        context.stage("upload", [&] { there.emplace(context, particles, columns.types); });
+        const DeviceTreeHandle tree =
+            build_tree_on_device<T, D>(context, there->particles().positions, found.box, TreeShape());
+        find_halos_on_device<T>(context, host, labels, *there, tree, columns, found);
+    });
+}
+
 void release_memory(const Device& device) {
     const DeviceSpan span(device.index);
     release_pool(device.index);
@@ -314,7 +325,7 @@ const DeviceCalls& on_gpu() {
                                        .catalog_on_host = catalog_on_host,
                                        .group_order = group_order,
                                        .gather_rows = gather_rows,
-                                       .find_bound = find_bound_on_device,
+                                       .halos = find_halos,
                                        .knn_async_bytes = knn_async_bytes_on_device,
                                        .knn_async_bytes_of_tree = knn_async_bytes_of_tree_on_device,
                                        .knn_async = knn_async_on_device,

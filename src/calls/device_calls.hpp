@@ -68,9 +68,9 @@ struct DeviceCalls {
                         std::span<std::int64_t> offsets, const Execution& execution, GroupOrderSummary& result);
     void (*gather_rows)(std::span<const std::int32_t> indices, const void* rows, std::int64_t row_bytes, void* out,
                         const Execution& execution);
-    halos::BoundMembers (*find_bound)(std::span<const std::int32_t> labels, const Particles& particles,
-                                      const halos::Columns& columns, const HaloOptions& options,
-                                      std::vector<std::int64_t>& offsets, StageReports& stages);
+    /// Into a result with options, box and the number of groups; particles are the host's.
+    void (*halos)(Context& host, std::span<const std::int32_t> labels, const Particles& particles,
+                  const halos::Columns& columns, Halos& found);
 
     std::int64_t (*knn_async_bytes)(const KnnSize& size, const Execution& execution);
     std::int64_t (*knn_async_bytes_of_tree)(const Tree& tree, std::int64_t k, std::optional<std::int64_t> queries);

@@ -1,5 +1,5 @@
 // Bound halos in four steps: bring members into the order of groups, unbind them, sort all particles into a tree, walk
-// about each halo's center. On a GPU the first two run there, the others on the host.
+// about each halo's center.
 #include <kith/error.hpp>
 #include <kith/halos.hpp>
 
@@ -120,27 +120,8 @@ void check_tree(const Particles& particles, const Box& box) {
 
 namespace {
 
-/// Members in the order of groups, and what is bound of each, where the call runs. Offsets have one number more than
-/// there are groups.
-detail::halos::BoundMembers find_bound(detail::Context& host, std::span<const std::int32_t> labels,
-                                       const Particles& particles, const detail::halos::Columns& columns,
-                                       const HaloOptions& options, std::vector<std::int64_t>& offsets,
-                                       StageReports& stages) {
-    namespace halos = detail::halos;
-    if (detail::is_on_gpu(options.execution)) {
-        return detail::on_gpu().find_bound(labels, particles, columns, options, offsets, stages);
-    }
-    std::vector<std::int32_t> rows(labels.size());
-    host.stage("members", [&] { (void)halos::order_by_group(host, labels, rows, offsets); });
-    rows.resize(static_cast<std::size_t>(offsets.back()));
-    halos::BoundMembers bound;
-    host.stage("unbind", [&] { bound = halos::find_bound(host, columns, {rows, offsets}, options); });
-    return bound;
-}
-
-/// Returns the account of what ran on a GPU.
 template <Coordinate T>
-StageReports find(detail::Context& host, std::span<const std::int32_t> labels, const Particles& particles,
+void find_on_host(detail::Context& host, std::span<const std::int32_t> labels, const Particles& particles,
                   const detail::halos::Columns& columns, Halos& found) {
     namespace halos = detail::halos;
     const PointsOrTree given =
@@ -148,9 +129,12 @@ StageReports find(detail::Context& host, std::span<const std::int32_t> labels, c
     detail::WorkingPoints<T> points(host, given, found.box);
     halos::resolve_softening(found.options, points.frame(), particles.positions.count(), found.groups);
 
-    StageReports stages;
+    std::vector<std::int32_t> rows(labels.size());
     found.group_offset.resize(static_cast<std::size_t>(found.groups) + 1);
-    halos::BoundMembers bound = find_bound(host, labels, particles, columns, found.options, found.group_offset, stages);
+    host.stage("members", [&] { (void)halos::order_by_group(host, labels, rows, found.group_offset); });
+    rows.resize(static_cast<std::size_t>(found.group_offset.back()));
+    halos::BoundMembers bound;
+    host.stage("unbind", [&] { bound = halos::find_bound(host, columns, {rows, found.group_offset}, found.options); });
 
     const detail::PlaneTree<T>* tree = points.planes(host, Engine::tree);
     host.stage("spheres", [&] {
@@ -160,7 +144,6 @@ StageReports find(detail::Context& host, std::span<const std::int32_t> labels, c
     });
     found.member_array = std::move(bound.rows);
     found.energies = std::move(bound.energies);
-    return stages;
 }
 
 } // namespace
@@ -181,7 +164,7 @@ Halos halos(std::span<const std::int32_t> labels, const FofSummary& groups, cons
     detail::check_tree(particles, groups.box);
     detail::require_on_host(particles);
     if (detail::is_on_gpu(options.execution)) {
-        (void)detail::on_gpu(); // throws in a build without it, before work starts
+        detail::on_gpu().require_dimension(particles.positions.dimension());
     }
     detail::Context context(cpu(options.execution.threads, options.execution.progress));
     Halos found;
@@ -198,8 +181,12 @@ Halos halos(std::span<const std::int32_t> labels, const FofSummary& groups, cons
         columns = detail::halos::checked_columns(labeled, detail::halos::with_plain_types(particles, memory_of_types),
                                                  groups.box, shapes);
     });
-    detail::with_dtype(particles.positions.dtype(),
-                       [&]<Coordinate T>(T) { found.stages = find<T>(context, labels, particles, columns, found); });
+    if (detail::is_on_gpu(options.execution)) {
+        detail::on_gpu().halos(context, labels, particles, columns, found);
+    } else {
+        detail::with_dtype(particles.positions.dtype(),
+                           [&]<Coordinate T>(T) { find_on_host<T>(context, labels, particles, columns, found); });
+    }
     const StageReports on_host = context.take_stages();
     found.stages.insert(found.stages.end(), on_host.begin(), on_host.end());
     return found;

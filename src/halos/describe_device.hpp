@@ -43,8 +43,8 @@ struct DescribeLimits {
 };
 
 /// Fills the columns of the halos that groups have, as halos::describe_halos() does, inside a stage of the caller; the
-/// threads of `host` write the rows. `rows` are bound.rows in memory of the device, from which bound.rows itself need not have been copied; `offset` is
-/// that of each group in them, and the end.
+/// threads of `host` write the rows. `rows` are bound.rows in memory of the device, which need not be on the host, too;
+/// `offset` is that of each group in them, and the end.
 template <Coordinate T>
 void describe_halos_on_device(DeviceContext& context, Context& host, const DeviceParticleTree<T>& particles,
                               const std::int32_t* rows, std::span<const std::int64_t> offset,

@@ -6,8 +6,11 @@
 #include <kith/halos.hpp>
 
 #include "cuda/namespace.hpp"
-#include "halos/bound_members.hpp"
+#include "halos/bound_on_device.hpp"
 #include "halos/columns.hpp"
+#include "halos/particles_on_device.hpp"
+#include "support/context.hpp"
+#include "tree/device_handle.hpp"
 
 #include <cstdint>
 #include <span>
@@ -29,11 +32,18 @@ void group_order(std::span<const std::int32_t> labels, std::int64_t groups, std:
 void gather_rows(std::span<const std::int32_t> indices, const void* rows, std::int64_t row_bytes, void* out,
                  const Execution& execution);
 
-/// What is bound of the first groups, of which `offsets` has one number more: it gets where their members begin. Labels
-/// and particles are the host's, columns() have been checked, and the options' softening has been resolved. Adds the
-/// stages "upload", "members" and "unbind".
-halos::BoundMembers find_bound_on_device(std::span<const std::int32_t> labels, const Particles& particles,
-                                         const halos::Columns& columns, const HaloOptions& options,
-                                         std::vector<std::int64_t>& offsets, StageReports& stages);
+/// What is bound of the first groups, in the stages "members" and "unbind"; `offsets`, one more than there are groups,
+/// gets where their members begin. Labels are the host's, and `columns` views of the particles there, which have been
+/// checked. The options' softening has been resolved.
+BoundOnDevice find_bound_on_device(DeviceContext& context, std::span<const std::int32_t> labels,
+                                   const ParticlesOnDevice& there, const halos::Columns& columns,
+                                   const HaloOptions& options, std::vector<std::int64_t>& offsets);
+
+/// The halos of the first found.groups groups, in these stages and "spheres"; resolves the softening of found.options.
+/// The tree is of the same particles. The threads of `host` write the rows.
+template <Coordinate T>
+void find_halos_on_device(DeviceContext& context, Context& host, std::span<const std::int32_t> labels,
+                          const ParticlesOnDevice& there, const DeviceTreeHandle& tree, const halos::Columns& columns,
+                          Halos& found);
 
 } // namespace kith::detail::inline KITH_GPU

@@ -11,7 +11,7 @@
 
 #include <kith/halos.hpp>
 
-#include "halos/bound_members.hpp"
+#include "halos/bound_on_device.hpp"
 #include "halos/columns.hpp"
 #include "halos/device_columns.hpp"
 #include "halos/potentials_device.hpp"
@@ -24,6 +24,7 @@
 #include <cstdint>
 #include <numeric>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace kith::detail::inline KITH_GPU {
@@ -121,7 +122,8 @@ public:
     /// Takes all members with their potentials as energies.
     void take_all() { compute(with_members()); }
 
-    [[nodiscard]] halos::BoundMembers bound() {
+    /// To be called last.
+    [[nodiscard]] BoundOnDevice bound() {
         halos::BoundMembers bound;
         const std::int64_t members = groups_.members();
         bound.count.assign(left_.begin(), left_.end());
@@ -152,7 +154,7 @@ public:
                 bound.motions[finished[i]] = of_groups[i].motion;
             }
         }
-        return bound;
+        return {std::move(bound), std::move(removed_)};
     }
 
 private:
@@ -244,9 +246,9 @@ private:
     std::vector<std::int32_t> computed_; ///< how many were when potentials were last computed
 };
 
-/// What find_bound() finds (unbind.hpp), in memory of the host. Inside a stage; the options' softening has been resolved.
-inline halos::BoundMembers find_bound(DeviceContext& context, const HaloColumns& columns, const HaloGroups& groups,
-                                      const HaloOptions& options) {
+/// What the host's find_bound() finds (unbind.hpp). Inside a stage; the options' softening has been resolved.
+inline BoundOnDevice find_bound(DeviceContext& context, const HaloColumns& columns, const HaloGroups& groups,
+                                const HaloOptions& options) {
     GroupsUnbinding unbinding(context, columns, groups, options);
     if (options.unbind) {
         unbinding.run();

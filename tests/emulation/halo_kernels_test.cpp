@@ -2,7 +2,7 @@
 #include "cuda/intrinsics.hpp" // first: it gives the kernels' text its words
 
 #include "calls/device_calls.hpp"
-#include "halos/group_order.hpp"
+#include "halos/halo_samples.hpp"
 #include "halos/unbind.hpp"
 #include "halos/unbind_device.hpp"
 #include "points/frame.hpp"
@@ -13,11 +13,13 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cmath>
 #include <cstdint>
 #include <numeric>
+#include <string>
 #include <vector>
 
 namespace kith::test {
@@ -136,7 +138,7 @@ std::int64_t expect_the_cpus(const Groups<T>& groups, const HaloOptions& options
         on_gpu.uniform_mass = particles.uniform_mass;
         on_gpu.position_scale = 1 / columns.positions.unit();
         std::copy_n(columns.box.period.begin(), 3, on_gpu.period.begin());
-        found = detail::find_bound(context, on_gpu, {rows.data(), offset.data(), groups.offset}, options);
+        found = detail::find_bound(context, on_gpu, {rows.data(), offset.data(), groups.offset}, options).members;
     });
     EXPECT_EQ(found.count, expected.count);
     EXPECT_EQ(found.rows, expected.rows);
@@ -256,7 +258,7 @@ TEST_F(HaloKernels, LeaveNothingOfGroupsThatAreTooHot) {
 template <class T>
 void expect_the_hosts_answer(const HaloOptions& given) {
     Random random(15);
-    const std::vector<std::int64_t> sizes{300, 90, 40, 20, 20, 7};
+    const std::vector<std::int32_t> sizes{300, 90, 40, 20, 20, 7};
     std::vector<std::int32_t> labels;
     for (std::size_t group = 0; group < sizes.size(); ++group) {
         labels.insert(labels.end(), static_cast<std::size_t>(sizes[group]), static_cast<std::int32_t>(group));
@@ -287,33 +289,47 @@ void expect_the_hosts_answer(const HaloOptions& given) {
     particles.masses = ScalarsView(rows.data() + 6, count, stride * sizeof(T));
     particles.internal_energies = ScalarsView(rows.data() + 7, count, stride * sizeof(T));
 
+    FofSummary groups;
+    groups.box = Box::periodic(period);
+    groups.sizes = GroupSizes(sizes);
+    Halos found;
+    found.options = given;
+    found.options.execution = cuda();
+    found.box = groups.box;
+    found.groups = groups.groups_of_at_least(given.min_members);
+    const Halos expected = kith::halos(labels, groups, particles, given);
+    detail::Context host(cpu(2));
     halos::Columns columns;
-    std::vector<std::int32_t> members(labels.size());
-    std::vector<std::int64_t> expected_offsets(6);
-    halos::BoundMembers expected;
-    detail::Context host(cpu(1));
-    host.stage("bound members", [&] {
-        const auto frame = detail::normalize_sources<T>(particles.positions, Box::periodic(period)).frame;
-        columns = halos::columns_of(particles, halos::check_particle_values(particles), halos::position_frame(frame));
-        (void)halos::order_by_group(host, labels, members, expected_offsets);
-        members.resize(static_cast<std::size_t>(expected_offsets.back()));
-        expected = halos::find_bound(host, columns, {members, expected_offsets}, given);
+    host.run([&] {
+        const halos::LabeledGroups labeled{labels, groups.sizes};
+        columns = halos::checked_columns(labeled, particles, groups.box, {given.min_members, found.options.execution});
     });
-    HaloOptions options = given;
-    options.execution = cuda();
-    std::vector<std::int64_t> offsets(6);
-    StageReports stages;
-    const halos::BoundMembers found = detail::on_gpu().find_bound(labels, particles, columns, options, offsets, stages);
-    EXPECT_EQ(offsets, expected_offsets);
-    EXPECT_TRUE(found.rows == expected.rows && found.count == expected.count && found.deepest == expected.deepest);
+    detail::on_gpu().halos(host, labels, particles, columns, found);
+
+    EXPECT_GT(expected.halos, 2);
+    EXPECT_EQ(found.group_offset, expected.group_offset);
+    EXPECT_TRUE(std::ranges::equal(found.members(), expected.members()));
     EXPECT_EQ(found.energies, expected.energies);
-    ASSERT_EQ(stages.size(), 3);
-    EXPECT_EQ(stages[0].name + stages[1].name + stages[2].name, "uploadmembersunbind");
+    EXPECT_EQ(found.first_of_group, expected.first_of_group);
+    EXPECT_EQ(found.options.softening->length, expected.options.softening->length);
+    EXPECT_EQ(found.options.least_radius, expected.options.least_radius);
+    expect_same(found, expected);
+    std::string stages;
+    for (const StageReport& stage : found.stages) {
+        stages += stage.name + ' ';
+    }
+    EXPECT_EQ(stages, "upload order tree members unbind spheres ");
 }
 
 TEST_F(HaloKernels, AnswerCalls) {
     expect_the_hosts_answer<float>(options_of(spline));
     expect_the_hosts_answer<double>(options_of(plummer));
+    HaloOptions by_separation = options_of(spline);
+    by_separation.softening.reset();
+    by_separation.outermost = true;
+    expect_the_hosts_answer<float>(by_separation);
+    by_separation.bound_only = true;
+    expect_the_hosts_answer<double>(by_separation);
 }
 
 } // namespace
