@@ -75,6 +75,7 @@ struct HdbscanResult {
     std::vector<double> heights;
     std::int64_t min_samples = 0;
     std::int64_t min_cluster_size = 0;
+    double selection_epsilon = 0;    ///< of the options
     DType dtype = DType::float32;    ///< of the points
     Engine engine = Engine::tree;    ///< algorithm used: tree or brute_force
     Box box;                         ///< used for the distances, with origins resolved
@@ -100,5 +101,25 @@ struct HdbscanResult {
 /// HDBSCAN*; a GPU or ranks; dimension not built), out_of_memory, canceled.
 [[nodiscard]] HdbscanResult hdbscan(const PointsOrTree& points, std::int64_t min_cluster_size,
                                     const HdbscanOptions& options = {});
+
+/// The clusters that new points would join, one number per new point. Distances are in the units of the points, numbers
+/// of their type.
+struct HdbscanPrediction {
+    std::vector<std::int32_t> labels;    ///< cluster that holds the point's neighbor at that density; -1: noise
+    std::vector<double> probabilities;   ///< as those of members: 0 (noise) to 1
+    std::vector<std::int32_t> neighbors; ///< nearest of the clustered points by mutual reachability distance; -1: none
+    std::vector<double> distances;       ///< mutual reachability distance to it; infinite below min_samples points
+    StageReports stages;
+};
+
+/// Clusters for new points, which change neither clusters nor core distances: the method of the Python package hdbscan
+/// (McInnes, Healy and Astels, JOSS 2 (2017) 205), with the exact neighbor of each (docs/semantics.md, "HDBSCAN*"). The
+/// points must be those of the clusters, or a kith::Tree of them, which saves the time to build one; boxes are theirs.
+/// Cost: O(n) for core distances of nodes, and close to O(log n) for each new point and min_samples neighbors. Throws
+/// Error: invalid_argument (points of another number, type or box than those of the clusters; new points of another
+/// type or dimension, or too far away), invalid_points (a new point that is not finite), unsupported (a tree of another
+/// engine; a GPU or ranks), out_of_memory, canceled.
+[[nodiscard]] HdbscanPrediction approximate_predict(const HdbscanResult& clusters, const PointsOrTree& points,
+                                                    const PointsView& new_points, const Execution& execution = {});
 
 } // namespace kith

@@ -12,16 +12,20 @@
 #include "mst/components.hpp"
 #include "mst/condensed_tree.hpp"
 #include "mst/merges.hpp"
+#include "mst/prediction.hpp"
 #include "mst/reachability.hpp"
 #include "mst/weighed_tree.hpp"
 #include "support/allocation_errors.hpp"
 #include "support/context.hpp"
 #include "support/dimension.hpp"
+#include "support/message.hpp"
+#include "support/number_types.hpp"
 #include "support/one_process.hpp"
 
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -95,6 +99,31 @@ void find_clusters(Context& context, const HdbscanOptions& options, HdbscanResul
     });
 }
 
+void check_prediction(const HdbscanResult& clusters, const PointsOrTree& points, const PointsView& new_points,
+                      const Execution& execution) {
+    require_one_process(execution);
+    if (execution.device.kind != DeviceKind::cpu) {
+        throw Error(ErrorKind::unsupported,
+                    "clusters are predicted on the CPU only; leave kith::cuda() out of the execution");
+    }
+    check_points(points, {}, execution, Where::cpu);
+    if (points.count() != clusters.points() || points.dtype() != clusters.dtype) {
+        throw error(ErrorKind::invalid_argument, "there are ", points.count(), " points of type ",
+                    detail::name_of(points.dtype()), ", but the clusters are those of ", clusters.points(), " of type ",
+                    detail::name_of(clusters.dtype), "; pass the points that were clustered");
+    }
+    if (points.tree() != nullptr && points.tree()->engine() != Engine::tree) {
+        throw error(ErrorKind::unsupported, "the tree of the points is of engine '",
+                    kith::name_of(points.tree()->engine()), "'; predictions need one of engine 'tree', or the points");
+    }
+    if (points.tree() != nullptr && points.tree()->box() != clusters.box) {
+        throw Error(ErrorKind::invalid_argument, "the box of the tree is not that of the clusters; build the tree in "
+                                                 "the box that hdbscan() had");
+    }
+    check_view(new_points, "new points");
+    check_queries(new_points, points.dimension(), points.dtype());
+}
+
 } // namespace
 
 } // namespace detail
@@ -106,6 +135,7 @@ HdbscanResult hdbscan(const PointsOrTree& points, std::int64_t min_cluster_size,
     HdbscanResult result;
     result.min_samples = options.min_samples > 0 ? options.min_samples : min_cluster_size;
     result.min_cluster_size = min_cluster_size;
+    result.selection_epsilon = options.selection_epsilon;
     result.dtype = points.dtype();
     result.engine =
         detail::choose(detail::Task::density_clusters, options.engine, detail::size_of(points, nullptr, 0, where));
@@ -138,6 +168,33 @@ std::vector<std::int32_t> HdbscanResult::cut(double eps, const Execution& execut
             [&](std::int64_t i) { return core_distances[i] <= rounded; }, found);
     });
     return found;
+}
+
+HdbscanPrediction approximate_predict(const HdbscanResult& clusters, const PointsOrTree& points,
+                                      const PointsView& new_points, const Execution& execution) {
+    detail::check_prediction(clusters, points, new_points, execution);
+    HdbscanPrediction result;
+    const auto count = static_cast<std::size_t>(new_points.count());
+    detail::with_allocation_errors("the prediction", [&] {
+        result.labels.assign(count, -1);
+        result.probabilities.assign(count, 0);
+        result.neighbors.assign(count, -1);
+        result.distances.assign(count, std::numeric_limits<double>::infinity());
+    });
+    detail::Context context(execution);
+    detail::with_dtype(points.dtype(), [&]<Coordinate T>(T) {
+        const Box box = points.tree() != nullptr ? Box() : clusters.box;
+        detail::WorkingPoints<T> working(context, points, box);
+        std::optional<detail::NormalizedPoints<T>> others;
+        context.run([&] { others = detail::normalize_queries(new_points, working.frame()); });
+        if (points.count() > 0 && count > 0) {
+            const detail::PlaneTree<T>* const tree = working.planes(context, Engine::tree);
+            const TreeShape shape = points.tree() != nullptr ? points.tree()->shape() : TreeShape();
+            detail::predict(context, *tree, shape, *others, clusters, result);
+        }
+    });
+    result.stages = context.take_stages();
+    return result;
 }
 
 } // namespace kith

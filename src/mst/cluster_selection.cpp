@@ -21,10 +21,6 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double largest_lambda = std::numeric_limits<double>::max();
 constexpr std::int64_t grain = 1 << 14;
 
-double lambda_of(double height) noexcept {
-    return std::min(1 / height, largest_lambda);
-}
-
 /// A sum of lambdas in fixed point. Those of coincident points are beyond any sum of the others.
 struct Worth {
     std::int64_t beyond = 0;

@@ -11,7 +11,15 @@
 
 #include "mst/condensed_tree.hpp"
 
+#include <algorithm>
+#include <limits>
+
 namespace kith::detail {
+
+/// Density at which points connected at that height part.
+inline double lambda_of(double height) noexcept {
+    return std::min(1 / height, std::numeric_limits<double>::max());
+}
 
 /// Fills in clusters, labels and scores, from the heights and options of the result. Runs inside a stage.
 void select_clusters(const Condensed& condensed, const HdbscanOptions& options, HdbscanResult& result);

@@ -297,6 +297,69 @@ DensityClusters<T> hdbscan(const WorkingCopy<T>& points, const DensityRequest& r
     return result;
 }
 
+namespace {
+
+/// The cluster that a new point joins, -1 for noise.
+template <class T>
+std::int32_t joined_cluster(const DensityClusters<T>& clusters, const DensityRequest& request, std::size_t neighbor,
+                            double distance) {
+    const double lambda = lambda_of(distance);
+    std::int32_t cluster = clusters.last_clusters[neighbor];
+    while (lambda < clusters.lambdas[neighbor] && cluster > 0 &&
+           clusters.clusters[static_cast<std::size_t>(cluster)].birth >= lambda) {
+        cluster = clusters.clusters[static_cast<std::size_t>(cluster)].parent;
+    }
+    while (cluster >= 0 && clusters.clusters[static_cast<std::size_t>(cluster)].label < 0) {
+        cluster = clusters.clusters[static_cast<std::size_t>(cluster)].parent;
+    }
+    const bool is_dense = request.epsilon > 0 ? distance <= request.epsilon : lambda >= clusters.clusters[0].death;
+    return lambda == 0 || (cluster == 0 && !is_dense) ? -1 : cluster;
+}
+
+} // namespace
+
+template <class T>
+Predictions<T> predict(const WorkingCopy<T>& points, const DensityClusters<T>& clusters, const DensityRequest& request,
+                       const std::vector<T>& new_points) {
+    Predictions<T> result;
+    const auto others = static_cast<std::size_t>(request.min_samples) - 1;
+    for (std::size_t q = 0; q < new_points.size(); q += static_cast<std::size_t>(points.dimension)) {
+        std::vector<T> squared;
+        for (std::int64_t i = 0; i < points.count(); ++i) {
+            squared.push_back(squared_distance(points, new_points.data() + q, points.point(i)));
+        }
+        std::vector<T> sorted = squared;
+        std::sort(sorted.begin(), sorted.end());
+        const T core = others == 0              ? T(0)
+                       : others > sorted.size() ? std::numeric_limits<T>::infinity()
+                                                : height_of(points, sorted[others - 1]);
+        std::int32_t neighbor = -1;
+        std::pair<T, T> least;
+        for (std::size_t i = 0; i < squared.size(); ++i) {
+            const std::pair<T, T> order{std::max({core, clusters.core_distances[i], height_of(points, squared[i])}),
+                                        squared[i]};
+            if (neighbor < 0 || order < least) {
+                least = order;
+                neighbor = static_cast<std::int32_t>(i);
+            }
+        }
+        result.neighbors.push_back(neighbor);
+        result.distances.push_back(neighbor >= 0 ? least.first : std::numeric_limits<T>::infinity());
+        const std::int32_t cluster =
+            neighbor >= 0 ? joined_cluster(clusters, request, static_cast<std::size_t>(neighbor), least.first) : -1;
+        result.labels.push_back(cluster >= 0 ? clusters.clusters[static_cast<std::size_t>(cluster)].label : -1);
+        const double death = cluster >= 0 ? clusters.clusters[static_cast<std::size_t>(cluster)].death : 0;
+        result.probabilities.push_back(cluster < 0 ? 0
+                                       : death > 0 ? std::min(lambda_of(least.first), death) / death
+                                                   : 1);
+    }
+    return result;
+}
+
+template Predictions<float> predict(const WorkingCopy<float>&, const DensityClusters<float>&, const DensityRequest&,
+                                    const std::vector<float>&);
+template Predictions<double> predict(const WorkingCopy<double>&, const DensityClusters<double>&, const DensityRequest&,
+                                     const std::vector<double>&);
 template void condense(DensityClusters<float>&, const DensityRequest&);
 template void condense(DensityClusters<double>&, const DensityRequest&);
 template DensityClusters<float> hdbscan(const WorkingCopy<float>&, const DensityRequest&);

@@ -45,6 +45,19 @@ struct DensityClusters {
 template <class T>
 DensityClusters<T> hdbscan(const WorkingCopy<T>& points, const DensityRequest& request);
 
+template <class T>
+struct Predictions {
+    std::vector<std::int32_t> labels;
+    std::vector<double> probabilities;
+    std::vector<std::int32_t> neighbors; ///< -1: there are no points
+    std::vector<T> distances;
+};
+
+/// For row-major m x d new points, wrapped and scaled (normalized_queries()).
+template <class T>
+Predictions<T> predict(const WorkingCopy<T>& points, const DensityClusters<T>& clusters, const DensityRequest& request,
+                       const std::vector<T>& new_points);
+
 /// The clusters and labels of a tree that is known.
 template <class T>
 void condense(DensityClusters<T>& result, const DensityRequest& request);

@@ -84,5 +84,27 @@ TEST(Hdbscan, FewerPointsThanSamplesAreNoise) {
     EXPECT_TRUE(of_line({}, {}).clusters.empty());
 }
 
+// Runs born at 1/8 of the root, of spacing 1: new points inside them, beside them, between them and far away.
+TEST(Hdbscan, NewPointsJoinTheirNeighborsAtTheirDensity) {
+    const DensityRequest request{.min_samples = 1, .min_cluster_size = 3};
+    std::vector<double> points;
+    for (const double x : two_runs) {
+        points.insert(points.end(), {x, 0});
+    }
+    const WorkingCopy<double> copy = working_copy<double>(points, 2);
+    const std::vector<double> queries =
+        normalized_queries<double>(copy, std::vector<double>{2.5, 0, 9, 0, 6, 0, 18, 0, 30, 0});
+    const Predictions<double> found = predict(copy, hdbscan(copy, request), request, queries);
+    EXPECT_EQ(found.neighbors, (std::vector<std::int32_t>{2, 3, 2, 6, 7}));
+    EXPECT_EQ(found.distances, (std::vector<double>{0.5, 1, 4, 5, 10}));
+    EXPECT_EQ(found.labels, (std::vector<std::int32_t>{0, 1, 0, 1, -1}));
+    EXPECT_EQ(found.probabilities, (std::vector<double>{1, 1, 0.25, 0.2, 0}));
+    DensityRequest smooth = request;
+    smooth.min_samples = 3; // core distances are 2, 1, 2 and 2, 1, 1, 2 in the runs, and 28
+    const Predictions<double> farther = predict(copy, hdbscan(copy, smooth), smooth, queries);
+    EXPECT_EQ(farther.neighbors, (std::vector<std::int32_t>{1, 3, 2, 6, 6}));
+    EXPECT_EQ(farther.distances, (std::vector<double>{1.5, 2, 4, 6, 17}));
+}
+
 } // namespace
 } // namespace kith::oracle
