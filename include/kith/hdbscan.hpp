@@ -11,6 +11,7 @@
 #pragma once
 
 #include <kith/box.hpp>
+#include <kith/communicator.hpp>
 #include <kith/execution.hpp>
 #include <kith/points.hpp>
 #include <kith/progress.hpp>
@@ -19,6 +20,7 @@
 #include <kith/types.hpp>
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace kith {
@@ -37,7 +39,7 @@ struct HdbscanOptions {
     bool allow_single_cluster = false; ///< all points may be one cluster
     Box box = {};                      ///< of the points; a kith::Tree has its own
     Engine engine = Engine::automatic; ///< search algorithm
-    Execution execution = {};          ///< CPU only, in one process
+    Execution execution = {};          ///< CPU only
 };
 
 /// A cluster of the condensed tree. Lambda is density, one over the distance: it grows from the root down.
@@ -84,13 +86,17 @@ struct HdbscanResult {
     double largest = 0;              ///< largest absolute coordinate or period
     UnresolvedEdges unresolved;
     StageReports stages;
+    /// Over ranks: labels, probabilities, scores, core distances and the last clusters are those of this rank's points,
+    /// clusters and sizes those of all. Edges and heights are on rank 0, with global indices, or places in the order of
+    /// ids where points have these.
+    std::optional<Distribution> distribution;
 
     [[nodiscard]] std::int64_t points() const noexcept { return static_cast<std::int64_t>(labels.size()); }
     [[nodiscard]] std::int64_t clusters() const noexcept { return static_cast<std::int64_t>(sizes.size()); }
 
     /// The labels of DBSCAN* at eps, those of dbscan() with star = true and the same min_samples, without a search: core
     /// points are numbered by cluster, all others -1. O(n). Throws Error: invalid_argument (an eps that dbscan()
-    /// refuses), unsupported (a GPU, ranks), out_of_memory, canceled.
+    /// refuses), unsupported (a GPU, ranks, clusters found over several ranks), out_of_memory, canceled.
     [[nodiscard]] std::vector<std::int32_t> cut(double eps, const Execution& execution = {}) const;
 };
 
@@ -98,7 +104,8 @@ struct HdbscanResult {
 /// invalid_argument (min_cluster_size below 2; negative min_samples or max_cluster_size; selection_epsilon negative or
 /// NaN; an invalid box; a box for a kith::Tree; a tree on another device), invalid_points (a point that is not finite,
 /// extent over twice the period), too_large (more than 2^31 - 1 points), unsupported (an engine that does not support
-/// HDBSCAN*; a GPU or ranks; dimension not built), out_of_memory, canceled.
+/// HDBSCAN*; a GPU; dimension not built), out_of_memory, canceled. Over ranks (distributed.hpp): rank 0 needs some 300
+/// bytes for each point of all ranks, and there are at most 2^31 - 1 points.
 [[nodiscard]] HdbscanResult hdbscan(const PointsOrTree& points, std::int64_t min_cluster_size,
                                     const HdbscanOptions& options = {});
 

@@ -4,14 +4,13 @@
 
 #include "calls/calls.hpp"
 #include "calls/choose.hpp"
+#include "calls/rank_calls.hpp"
 #include "calls/sources.hpp"
 #include "calls/zeros.hpp"
 #include "engines/brute_force/spanning_tree.hpp"
 #include "groups/resolve_eps.hpp"
 #include "mst/cluster_selection.hpp"
 #include "mst/components.hpp"
-#include "mst/condensed_tree.hpp"
-#include "mst/merges.hpp"
 #include "mst/prediction.hpp"
 #include "mst/reachability.hpp"
 #include "mst/weighed_tree.hpp"
@@ -87,21 +86,20 @@ void span_into(Context& context, const HdbscanCall& call, HdbscanResult& result)
     }
 }
 
-void find_clusters(Context& context, const HdbscanOptions& options, HdbscanResult& result) {
-    Condensed condensed;
-    context.stage("merge", [&] {
-        const std::vector<Merge> merges =
-            merges_of(context, result.edges, static_cast<std::int64_t>(result.core_distances.size()));
-        with_allocation_errors("the clusters", [&] { condensed = condense(context, merges, result.min_cluster_size); });
-    });
-    context.stage("clusters", [&] {
-        with_allocation_errors("the clusters", [&] { select_clusters(condensed, options, result); });
-    });
+/// Refuses a part of the answer over ranks.
+void require_whole(const HdbscanResult& clusters) {
+    if (clusters.distribution && clusters.distribution->ranks > 1) {
+        throw Error(ErrorKind::unsupported,
+                    "these are the clusters of one rank's points, but the call needs those of all "
+                    "points; find them by one process, or the clusters of DBSCAN* with dbscan() "
+                    "over ranks");
+    }
 }
 
 void check_prediction(const HdbscanResult& clusters, const PointsOrTree& points, const PointsView& new_points,
                       const Execution& execution) {
     require_one_process(execution);
+    require_whole(clusters);
     if (execution.device.kind != DeviceKind::cpu) {
         throw Error(ErrorKind::unsupported,
                     "clusters are predicted on the CPU only; leave kith::cuda() out of the execution");
@@ -131,6 +129,9 @@ void check_prediction(const HdbscanResult& clusters, const PointsOrTree& points,
 HdbscanResult hdbscan(const PointsOrTree& points, std::int64_t min_cluster_size, const HdbscanOptions& options) {
     const detail::HdbscanCall call{points, min_cluster_size, options};
     const detail::Where where = detail::where_of(options.execution);
+    if (detail::is_over_ranks(where)) {
+        return detail::hdbscan_over_team(call);
+    }
     detail::check(call, where);
     HdbscanResult result;
     result.min_samples = options.min_samples > 0 ? options.min_samples : min_cluster_size;
@@ -142,7 +143,7 @@ HdbscanResult hdbscan(const PointsOrTree& points, std::int64_t min_cluster_size,
     detail::Context context(options.execution);
     detail::with_dtype(points.dtype(), [&]<Coordinate T>(T) { detail::span_into<T>(context, call, result); });
     if (points.count() > 0) {
-        detail::find_clusters(context, options, result);
+        detail::find_clusters(context, points.count(), options, result);
     }
     result.stages = context.take_stages();
     return result;
@@ -150,6 +151,7 @@ HdbscanResult hdbscan(const PointsOrTree& points, std::int64_t min_cluster_size,
 
 std::vector<std::int32_t> HdbscanResult::cut(double eps, const Execution& execution) const {
     detail::require_one_process(execution);
+    detail::require_whole(*this);
     if (execution.device.kind != DeviceKind::cpu) {
         throw Error(ErrorKind::unsupported,
                     "clusters are cut on the CPU only; leave kith::cuda() out of its execution");

@@ -11,6 +11,7 @@
 #include "distributed/dbscan.hpp"
 #include "distributed/fof.hpp"
 #include "distributed/halos.hpp"
+#include "distributed/hdbscan.hpp"
 #include "distributed/knn.hpp"
 #include "distributed/ownership.hpp"
 #include "distributed/radius.hpp"
@@ -327,6 +328,29 @@ DbscanResult dbscan_over_team(const DbscanCall& call) {
                                      {call.points.points(), call.eps, call.min_samples, options, of_ranks});
         },
         [](const DbscanResult& result) { return result.label_array.size(); });
+}
+
+HdbscanResult hdbscan_over_team(const HdbscanCall& call) {
+    return over_team(
+        call.options, [&] { check(call); },
+        [&](const HdbscanOptions& options) { return hdbscan(call.points, call.min_cluster_size, options); },
+        [&](Ranks& ranks, Context& context, const HdbscanOptions& options, const RankOptions& of_ranks) {
+            std::vector<Argument> arguments = shape_arguments(call.points.points(), options.box);
+            arguments.insert(arguments.end(), {{"min_cluster_size", static_cast<double>(call.min_cluster_size)},
+                                               {"min_samples", static_cast<double>(options.min_samples)},
+                                               flag("selection of leaves", options.selection == ClusterSelection::leaf),
+                                               {"selection_epsilon", options.selection_epsilon},
+                                               {"max_cluster_size", static_cast<double>(options.max_cluster_size)},
+                                               flag("allow_single_cluster", options.allow_single_cluster),
+                                               flag("rebalance", of_ranks.rebalance),
+                                               {"imbalance", of_ranks.imbalance}});
+            require_same(ranks, RankFunction::hdbscan, arguments);
+            return with_dtype(call.points.dtype(), [&]<Coordinate T>(T) {
+                return hdbscan_over_ranks<T>(ranks, context,
+                                             {call.points.points(), call.min_cluster_size, options, of_ranks});
+            });
+        },
+        [](const HdbscanResult& result) { return result.points(); });
 }
 
 ZOrder z_order_over_team(const ZOrderCall& call) {

@@ -18,6 +18,7 @@ NeighborSums sum_neighbors_over_team(const SumCall& call);
 PairCounts pair_counts_over_team(const PairCall& call);
 FofResult fof_over_team(const FofCall& call);
 DbscanResult dbscan_over_team(const DbscanCall& call);
+HdbscanResult hdbscan_over_team(const HdbscanCall& call);
 SpanningTree spanning_tree_over_team(const SpanningTreeCall& call);
 ZOrder z_order_over_team(const ZOrderCall& call);
 /// Throws invalid_argument unless the groups were found over as many ranks; 0: by one process.

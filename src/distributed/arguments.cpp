@@ -10,11 +10,11 @@ namespace kith::detail {
 
 namespace {
 
-constexpr std::array<std::string_view, 17> function_names{
-    "knn",         "knn_visit",     "radius_search", "radius_count",           "sum_neighbors",
-    "pair_counts", "fof",           "dbscan",        "spanning_tree",          "catalog",
-    "halos",       "z_order",       "gather",        "fof of a spanning tree", "fof_ladder",
-    "hierarchy",   "edges_in_order"};
+constexpr std::array<std::string_view, 18> function_names{
+    "knn",         "knn_visit", "radius_search", "radius_count", "sum_neighbors",
+    "pair_counts", "fof",       "dbscan",        "hdbscan",      "spanning_tree",
+    "catalog",     "halos",     "z_order",       "gather",       "fof of a spanning tree",
+    "fof_ladder",  "hierarchy", "edges_in_order"};
 
 std::string text_of(const Argument& argument, double value) {
     switch (argument.kind) {

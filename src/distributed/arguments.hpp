@@ -60,6 +60,7 @@ enum class RankFunction : std::uint8_t {
     pair_counts,
     fof,
     dbscan,
+    hdbscan,
     spanning_tree,
     catalog,
     halos,

@@ -8,8 +8,6 @@
 // to O(1) for each edge.
 #pragma once
 
-#include <kith/points.hpp>
-
 #include <algorithm>
 #include <cstdint>
 #include <limits>
@@ -24,7 +22,12 @@ enum class EdgeState : std::uint8_t {
     inner,  ///< within a component: not an edge of the spanning tree
 };
 
-template <Coordinate T>
+/// What no edge comes after, in the order of edges.
+template <class T>
+inline constexpr T after_all_edges = std::numeric_limits<T>::infinity();
+
+/// T is a squared length; or what else edges are ordered by, in its place.
+template <class T>
 class Contraction {
 public:
     /// A component of one member. Returns its number.
@@ -96,10 +99,10 @@ public:
     }
 
 private:
-    static constexpr T none = std::numeric_limits<T>::infinity(); // squared lengths are finite
+    static constexpr T none = after_all_edges<T>; // squared lengths are finite
 
     struct Component {
-        T limit = std::numeric_limits<T>::infinity();
+        T limit = after_all_edges<T>;
         T nearest = none; ///< of its open edges; or none
 
         [[nodiscard]] bool has_least(T squared) const { return nearest == none && squared < limit; }

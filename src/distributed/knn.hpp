@@ -6,6 +6,7 @@
 #include <kith/knn.hpp>
 
 #include "distributed/ranks.hpp"
+#include "distributed/shared_frame.hpp"
 #include "neighbors/part_searcher.hpp"
 
 #include <cstdint>
@@ -30,6 +31,11 @@ struct KnnOverRanks {
 template <Coordinate T>
 void knn_over_ranks(Ranks& ranks, Context& context, const KnnOverRanks& call, const MakePartSearcher<T>& on_gpu,
                     const NeighborRows& rows, SearchSummary& summary, std::vector<float>& work);
+
+/// Collective. The squared distance of each point, by its row in the order of numbers, to its k-th nearest other of all
+/// ranks, in working units; k is less than the number of all points. Memory: k rows of an index and a distance per point.
+template <Coordinate T>
+std::vector<T> kth_squares_over_ranks(Ranks& ranks, Context& context, const SharedPoints<T>& shared, std::int64_t k);
 
 /// Collective. Passes the rows to the visitor.
 template <Coordinate T>

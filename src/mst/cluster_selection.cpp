@@ -1,5 +1,7 @@
 #include "mst/cluster_selection.hpp"
 
+#include "mst/merges.hpp"
+#include "support/allocation_errors.hpp"
 #include "support/fill_vector.hpp"
 #include "support/int128.hpp"
 #include "support/parallel.hpp"
@@ -246,8 +248,15 @@ private:
 
 } // namespace
 
-void select_clusters(const Condensed& condensed, const HdbscanOptions& options, HdbscanResult& result) {
-    Selection(condensed, options, result).run();
+void find_clusters(Context& context, std::int64_t points, const HdbscanOptions& options, HdbscanResult& result) {
+    Condensed condensed;
+    context.stage("merge", [&] {
+        const std::vector<Merge> merges = merges_of(context, result.edges, points);
+        with_allocation_errors("the clusters", [&] { condensed = condense(context, merges, result.min_cluster_size); });
+    });
+    context.stage("clusters", [&] {
+        with_allocation_errors("the clusters", [&] { Selection(condensed, options, result).run(); });
+    });
 }
 
 } // namespace kith::detail

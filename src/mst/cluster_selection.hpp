@@ -21,7 +21,8 @@ inline double lambda_of(double height) noexcept {
     return std::min(1 / height, std::numeric_limits<double>::max());
 }
 
-/// Fills in clusters, labels and scores, from the heights and options of the result. Runs inside a stage.
-void select_clusters(const Condensed& condensed, const HdbscanOptions& options, HdbscanResult& result);
+/// Fills in clusters, labels and scores of points, one or more, from the edges and heights of the result and its smallest
+/// cluster. Runs the stages "merge" and "clusters".
+void find_clusters(Context& context, std::int64_t points, const HdbscanOptions& options, HdbscanResult& result);
 
 } // namespace kith::detail

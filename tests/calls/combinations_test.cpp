@@ -32,6 +32,7 @@ struct Given {
     PointsView view{points, 3};
     [[nodiscard]] Tree index(Engine engine) const { return Tree(view, {.engine = engine, .execution = cpu(1)}); }
     SpanningTree spanning{spanning_tree(view, {.execution = cpu(1)})};
+    HdbscanResult clusters{hdbscan(view, 5, {.execution = cpu(1)})};
     LinkingLength length = LinkingLength::absolute(0.1);
     std::vector<double> edges{0.05, 0.1};
     PhaseSpace phase_space{PointsView(velocities, 3), VelocityLength::absolute(0.5)};
@@ -131,6 +132,10 @@ std::vector<Call> calls_on(Given& given) {
         {"hdbscan of a tree", Task::density_clusters, false,
          [&](Engine engine, const Execution& execution) {
              (void)hdbscan(given.index(engine), 5, {.engine = engine, .execution = execution});
+         }},
+        {"approximate_predict", std::nullopt, false,
+         [&](Engine, const Execution& execution) {
+             (void)approximate_predict(given.clusters, points, points, execution);
          }},
         {"pair_counts", Task::pair_counts, false,
          [&](Engine engine, const Execution& execution) {

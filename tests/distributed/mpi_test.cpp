@@ -6,6 +6,7 @@
 
 #include <kith/dbscan.hpp>
 #include <kith/distributed.hpp>
+#include <kith/hdbscan.hpp>
 #include <kith/mpi.hpp>
 
 #include <gtest/gtest.h>
@@ -61,6 +62,13 @@ void expect_the_bits_of_one_process(MpiCommunicator& ranks, const PointsView& po
     EXPECT_TRUE(std::ranges::equal(clustered.labels64(), std::span(clusters.labels()).subspan(first, count)));
     EXPECT_TRUE(std::ranges::equal(clustered.is_core, std::span(clusters.is_core).subspan(first, count)));
     EXPECT_EQ(clustered.sizes, clusters.sizes);
+
+    const HdbscanOptions of_densities{.min_samples = 4, .box = box, .execution = cpu(1)};
+    const HdbscanResult dense = hdbscan(points, 6, of_densities);
+    const HdbscanResult dense_here = hdbscan(mine, 6, over_ranks(ranks, of_densities, numbered));
+    EXPECT_TRUE(std::ranges::equal(dense_here.labels, std::span(dense.labels).subspan(first, count)));
+    EXPECT_TRUE(std::ranges::equal(dense_here.outlier_scores, std::span(dense.outlier_scores).subspan(first, count)));
+    EXPECT_EQ(dense_here.condensed_tree.clusters, dense.condensed_tree.clusters);
 }
 
 /// In turn slabs, a few points on some ranks and none on others, all on the last rank; without ids, and with ids around

@@ -156,9 +156,12 @@ std::vector<Function> functions() {
                     found.sizes == all.sizes && share.is_mine(found.distribution, ranks);
          }},
         {"hdbscan", Task::density_clusters,
-         [](const Share& share, Engine engine, const Execution& execution, int) {
-             (void)hdbscan(share.mine, 5, {.engine = engine, .execution = execution});
-             return false;
+         [](const Share& share, Engine engine, const Execution& execution, int ranks) {
+             const HdbscanResult found = hdbscan(share.mine, 5, {.engine = engine, .execution = execution});
+             const HdbscanResult all = hdbscan(share.all, 5);
+             return share.are_mine(found.labels, all.labels) &&
+                    share.are_mine(found.outlier_scores, all.outlier_scores) && found.sizes == all.sizes &&
+                    share.is_mine(found.distribution, ranks);
          }},
         {"pair_counts", Task::pair_counts,
          [](const Share& share, Engine engine, const Execution& execution, int ranks) {
@@ -209,6 +212,10 @@ std::vector<Function> functions() {
                 [](const Share& share, const Execution& execution) {
                     std::vector<std::int32_t> labels(static_cast<std::size_t>(share.mine.count()));
                     fof_into(labels, share.mine, LinkingLength::absolute(length), {.execution = execution});
+                }),
+        refused("approximate_predict",
+                [](const Share& share, const Execution& execution) {
+                    (void)approximate_predict(hdbscan(share.all, 5), share.all, share.mine, execution);
                 }),
         refused("dbscan_into",
                 [](const Share& share, const Execution& execution) {
