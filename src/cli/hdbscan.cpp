@@ -1,5 +1,6 @@
 // kith hdbscan: clusters of different densities, with their tree, into a file.
 #include "cli/commands.hpp"
+#include "cli/icicles.hpp"
 #include "cli/search_command.hpp"
 #include "cli/snapshot_run.hpp"
 
@@ -10,10 +11,12 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <limits>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace kith::cli {
@@ -27,6 +30,8 @@ struct Arguments : SearchArguments {
     double epsilon = 0;
     std::int64_t max_cluster_size = 0; ///< any
     bool allow_single_cluster = false;
+    bool rebalance = false;
+    std::string picture;
 };
 
 HdbscanOptions options_of(const Arguments& arguments) {
@@ -38,17 +43,28 @@ HdbscanOptions options_of(const Arguments& arguments) {
             .engine = arguments.engine};
 }
 
+/// Collective. Brings what each rank has of its points to rank 0, which writes the files.
+void gather(RankTeam* ranks, HdbscanResult& found) {
+    const auto bring = [&](auto&... columns) { ((columns = on_first(ranks, std::move(columns))), ...); };
+    bring(found.labels, found.probabilities, found.outlier_scores, found.core_distances,
+          found.condensed_tree.last_clusters, found.condensed_tree.lambdas);
+}
+
 SearchOutcome search(const Arguments& arguments, const SearchTask& task) {
     HdbscanOptions options = options_of(arguments);
     options.box = task.box;
-    options.execution = task.execution;
+    options.execution = execution_over(task.ranks, task.execution, arguments.rebalance);
     const auto found = std::make_shared<HdbscanResult>(
         task.library([&] { return hdbscan(task.points, arguments.min_cluster_size, options); }));
     task.clock->add(found->stages);
+    if (task.ranks != nullptr && !(arguments.output.empty() && arguments.picture.empty())) {
+        gather(task.ranks, *found);
+    }
     std::vector<std::int64_t> largest = found->sizes;
     std::sort(largest.begin(), largest.end(), std::greater<>());
     largest.resize(std::min<std::size_t>(largest.size(), 10));
     SearchOutcome outcome;
+    outcome.distribution = found->distribution;
     outcome.facts["min_cluster_size"] = found->min_cluster_size;
     outcome.facts["min_samples"] = found->min_samples;
     outcome.facts["clusters"] = found->clusters();
@@ -65,18 +81,27 @@ SearchOutcome search(const Arguments& arguments, const SearchTask& task) {
         (path.extension() == ".npz" ? io::write_density_clusters_npz : io::write_density_clusters_hdf5)(path, *found,
                                                                                                         made_by);
     };
+    outcome.draw = [found, title = std::filesystem::path(arguments.snapshot).filename().string(),
+                    subtitle = outcome.report](const std::filesystem::path& path, const io::Provenance& made_by) {
+        std::vector<std::pair<std::string, std::string>> notes = {
+            {"Software", made_by.program}, {"Command", made_by.command}, {"Source", made_by.input}};
+        notes.insert(notes.end(), made_by.parameters.begin(), made_by.parameters.end());
+        draw_icicles({&found->condensed_tree, title, subtitle}).write_png(path, notes);
+    };
     return outcome;
 }
 
 void run(Arguments& arguments, const Invocation& invocation) {
     find_snapshot(arguments, invocation, R"(kith hdbscan "$file" -o "${file%.*}_clusters.npz")");
     run_search(arguments, invocation,
-               {.stages = {"read", "order", "tree", "neighbors", "connect", "edges", "merge", "clusters", "write"},
+               {.stages = {"read", "order", "tree", "search", "neighbors", "connect", "ask", "select", "join", "edges",
+                           "merge", "clusters", "write"},
                 .parameters = {{"min_cluster_size", fmt::format("{}", arguments.min_cluster_size)},
                                {"selection", arguments.leaves ? "leaf" : "excess of mass"},
                                {"epsilon", fmt::format("{}", arguments.epsilon)},
                                {"max_cluster_size", fmt::format("{}", arguments.max_cluster_size)},
                                {"allow_single_cluster", arguments.allow_single_cluster ? "true" : "false"}},
+                .picture = arguments.picture,
                 .memory_remedy = "choose fewer points, with --types or another file",
                 .run = [&](const SearchTask& task) { return search(arguments, task); },
                 .try_out =
@@ -110,15 +135,19 @@ Command hdbscan_command(const Parser& program) {
                  "File to write, .npz or .hdf5: 'labels' (-1: noise), 'probabilities', 'outlier_scores', the spanning "
                  "tree and the condensed tree; without it only the summary is printed",
                  arguments->output);
+    command.file("--picture", "Also draw the condensed tree with the selected clusters in color, .png",
+                 arguments->picture);
     add_point_options(command, arguments, tree_or_brute);
+    add_rebalance_option(command, arguments->rebalance);
     add_execution_options(command, arguments->common);
     add_footer(command,
                "Rows count the points read, in file order: with --types 1 they are rows of type 1. Clusters are\n"
                "numbered from 0 by their first member.",
                "  kith hdbscan points.npy -o clusters.npz\n"
                "  kith hdbscan snapshot.hdf5 --min-cluster-size 50 --min-samples 10 -o clusters.hdf5\n"
+               "  kith hdbscan points.npy --min-cluster-size 50 --picture clusters.png\n"
                "  kith hdbscan stars.csv --leaves --json");
-    return {command, [arguments](const Invocation& invocation) { run(*arguments, invocation); }};
+    return {command, [arguments](const Invocation& invocation) { run(*arguments, invocation); }, true};
 }
 
 } // namespace kith::cli

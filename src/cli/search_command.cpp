@@ -189,6 +189,7 @@ void run_search(const SearchArguments& arguments, const Invocation& invocation, 
             search.writes_npy ? run.outputs.plan("-o", arguments.output, {".npy", ".npz", ".hdf5", ".h5"})
                               : run.outputs.plan("-o", arguments.output, {".npz", ".hdf5", ".h5"});
         }
+        run.outputs.plan("--picture", search.picture, {".png"});
         if (!arguments.queries.empty()) {
             run.outputs.reject_overwrite_of(arguments.queries);
         }
@@ -225,11 +226,17 @@ void run_search(const SearchArguments& arguments, const Invocation& invocation, 
     std::ranges::copy_if(outcome.warnings, std::back_inserter(run.warnings),
                          [](const std::string& warning) { return !warning.empty(); });
 
-    if (!arguments.output.empty()) {
+    if (!arguments.output.empty() || !search.picture.empty()) {
         const io::Provenance made_by = provenance(arguments, run, invocation, search, outcome);
-        run.write(
-            [&] { run.clock.time("write", [&] { outcome.write(run.outputs.staged(arguments.output), made_by); }); },
-            outcome.funnel.get());
+        const auto write = [&] {
+            if (!arguments.output.empty()) {
+                outcome.write(run.outputs.staged(arguments.output), made_by);
+            }
+            if (!search.picture.empty()) {
+                outcome.draw(run.outputs.staged(search.picture), made_by);
+            }
+        };
+        run.write([&] { run.clock.time("write", write); }, outcome.funnel.get());
     }
     Json facts;
     facts["n"] = run.rows_in_all();

@@ -94,6 +94,7 @@ struct SearchOutcome {
     std::string report;                            ///< for the line "search"
     std::vector<std::string> warnings;             ///< empty ones are none
     std::function<void(const std::filesystem::path&, const io::Provenance&)> write; ///< on rank 0
+    std::function<void(const std::filesystem::path&, const io::Provenance&)> draw;  ///< the picture of the Search
     std::shared_ptr<RankFunnel> funnel;       ///< from which it takes the rows of all ranks
     std::optional<Distribution> distribution; ///< over ranks
 };
@@ -111,6 +112,7 @@ struct Search {
     bool with_internal_energies = false;
     bool writes_npy = false;       ///< besides .npz and HDF5
     bool on_gpus_of_ranks = false; ///< over ranks, each can search on a GPU
+    std::string picture = {};      ///< file to draw, .png; may be empty
     std::string memory_remedy;     ///< which options to change if a result does not fit
     std::function<SearchOutcome(const SearchTask&)> run;
     CallOnNoPoints try_out; ///< refuses early (try_out.hpp)

@@ -54,6 +54,15 @@ TEST_F(Hdbscan, WritesHdf5AndKnowsItsOptions) {
     EXPECT_EQ(clusters("--box 21,0"), (std::vector<int>{4, 4})); // 40 is at 19, beside 0
 }
 
+TEST_F(Hdbscan, DrawsTheCondensedTree) {
+    write_line();
+    const Json json = Json::parse(kith("hdbscan in.npy --min-cluster-size 3 --picture tree.png --json").out);
+    EXPECT_EQ(json["outputs"], Json{"tree.png"});
+    EXPECT_TRUE(read("tree.png").starts_with("\x89PNG"));
+    ASSERT_EQ(kith("hdbscan in.npy --min-cluster-size 3 -o out.npz --picture tree.png").exit_code, 0);
+    EXPECT_EQ(files(), (std::vector<std::string>{"in.npy", "out.npz", "tree.png"}));
+}
+
 TEST_F(Hdbscan, RefusesWhatMeansNothing) {
     write_line();
     const auto refused = [&](const std::string& arguments, const std::string& text) {
@@ -66,6 +75,7 @@ TEST_F(Hdbscan, RefusesWhatMeansNothing) {
     refused("--epsilon -1", "'-1'");
     refused("--max-cluster-size 0", "'0'");
     refused("-o out.csv", ".npz or .hdf5");
+    refused("--picture tree.jpg", ".png");
     EXPECT_EQ(files(), std::vector<std::string>{"in.npy"});
 }
 

@@ -119,6 +119,21 @@ TEST_F(Ranks, ClustersAreThoseOfOneProcess) {
     expect_same_files("dbscan few.npy --eps 0.5 --min-samples 1 -o clusters.hdf5", {"clusters.hdf5"});
 }
 
+TEST_F(Ranks, ClustersOfDensitiesAreThoseOfOneProcess) {
+    write_npy("points.npy", as_floats(clumps(2000, 3)), 3);
+    write_npy("few.npy", as_floats(clumps(2, 3)), 3); // ranks without points
+    expect_same_files("hdbscan points.npy --min-cluster-size 20 --box 1 -o clusters.npz --picture tree.png",
+                      {"clusters.npz", "tree.png"}, {1, 2, 3, 5});
+    expect_same_files("hdbscan points.npy --min-samples 4 --leaves --epsilon 0.002 -o clusters.hdf5",
+                      {"clusters.hdf5"});
+    expect_same_files("hdbscan few.npy --min-samples 2 -o clusters.npz", {"clusters.npz"});
+    const Json json = Json::parse(over(3, "hdbscan points.npy --min-cluster-size 20 --json").out);
+    const Json alone = Json::parse(kith("hdbscan points.npy --min-cluster-size 20 --json").out);
+    for (const char* fact : {"n", "clusters", "noise_points", "largest", "condensed_clusters"}) {
+        EXPECT_EQ(json[fact], alone[fact]) << fact;
+    }
+}
+
 TEST_F(Ranks, TreesAndLevelsAreThoseOfOneProcess) {
     write_npy("points.npy", as_floats(clumps(2000, 3)), 3);
     write_npy("wide.npy", clumps(301, 2), 2);
