@@ -14,6 +14,7 @@
 #include <new>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -35,6 +36,18 @@ HdbscanResult find_density_clusters(const Call& call, std::int64_t min_cluster_s
         return hdbscan(points, min_cluster_size, options);
     });
     warn(call, found.unresolved);
+    return found;
+}
+
+HdbscanPrediction predict_density_clusters(const Call& call, const HdbscanResult& clusters,
+                                           const InputArray& new_points) {
+    call.require_host("clusters are predicted");
+    constexpr std::int64_t steps = 64; // about, for each new point
+    const PointsOrTree points = call.points();
+    const PointsView others = points_of(new_points, "new points");
+    HdbscanPrediction found;
+    run(call, points.count() + steps * others.count(),
+        [&](const Execution& execution) { found = approximate_predict(clusters, points, others, execution); });
     return found;
 }
 
@@ -95,16 +108,110 @@ auto view_of(std::vector<Number> HdbscanResult::*member) {
         return array_of(std::span<const Number>(nb::cast<const HdbscanResult&>(self).*member), self);
     };
 }
-/// What cuts and the linkage read later, and so cannot be written to.
+/// What cuts, the linkage and predictions read later, and so cannot be written to.
 template <class Number>
 auto constant_view_of(std::vector<Number> HdbscanResult::*member) {
     return [member](nb::handle self) { return numpy_view(nb::cast<const HdbscanResult&>(self).*member, 0, self); };
 }
 template <class Number>
-auto view_of(std::vector<Number> CondensedTree::*member) {
+auto constant_view_of(std::vector<Number> CondensedTree::*member) {
     return [member](nb::handle self) {
-        return array_of(std::span<const Number>(nb::cast<const HdbscanResult&>(self).condensed_tree.*member), self);
+        return numpy_view(nb::cast<const HdbscanResult&>(self).condensed_tree.*member, 0, self);
     };
+}
+
+template <class Number>
+auto view_of(std::vector<Number> HdbscanPrediction::*member) {
+    return [member](nb::handle self) {
+        return array_of(std::span<const Number>(nb::cast<const HdbscanPrediction&>(self).*member), self);
+    };
+}
+
+/// Calls body(name, number) for the numbers of a pickled result, and body(name, vector) for its arrays of numbers.
+template <class Result, class Body>
+void each_member(Result& result, const Body& body) {
+    body("noise_points", result.noise_points);
+    body("min_samples", result.min_samples);
+    body("min_cluster_size", result.min_cluster_size);
+    body("selection_epsilon", result.selection_epsilon);
+    body("wrapped_points", result.wrapped_points);
+    body("shortest_length", result.shortest_length);
+    body("largest", result.largest);
+    body("box", result.box);
+    body("labels", result.labels);
+    body("probabilities", result.probabilities);
+    body("outlier_scores", result.outlier_scores);
+    body("sizes", result.sizes);
+    body("core_distances", result.core_distances);
+    body("heights", result.heights);
+    body("last_clusters", result.condensed_tree.last_clusters);
+    body("lambdas", result.condensed_tree.lambdas);
+}
+template <class Result, class Body>
+void each_cluster_member(Result& cluster, const Body& body) {
+    body("parent", cluster.parent);
+    body("size", cluster.size);
+    body("label", cluster.label);
+    body("birth", cluster.birth);
+    body("death", cluster.death);
+    body("stability", cluster.stability);
+}
+
+/// Its numbers, and arrays that view it.
+nb::dict state_of(nb::handle self) {
+    const auto& found = nb::cast<const HdbscanResult&>(self);
+    nb::dict state;
+    state["is_float64"] = found.dtype == DType::float64;
+    state["engine"] = static_cast<int>(found.engine);
+    state["edges"] = edges_of(self);
+    state["clusters"] = clusters_of(found);
+    each_member(found, [&]<class Member>(const char* name, const Member& member) {
+        if constexpr (requires { member.data(); }) {
+            state[name] = numpy_view(member, 0, self);
+        } else {
+            state[name] = member;
+        }
+    });
+    return state;
+}
+
+template <class Number>
+std::vector<Number> numbers_of(const nb::handle& array) {
+    const auto numbers = nb::cast<nb::ndarray<const Number, nb::ndim<1>, nb::c_contig, nb::device::cpu>>(array);
+    return {numbers.data(), numbers.data() + numbers.size()};
+}
+
+void restore(HdbscanResult& to, const nb::dict& state) {
+    HdbscanResult found;
+    found.dtype = nb::cast<bool>(state["is_float64"]) ? DType::float64 : DType::float32;
+    found.engine = static_cast<Engine>(nb::cast<int>(state["engine"]));
+    each_member(found, [&]<class Member>(const char* name, Member& member) {
+        if constexpr (requires { member.data(); }) {
+            member = numbers_of<typename Member::value_type>(state[name]);
+        } else {
+            member = nb::cast<Member>(state[name]);
+        }
+    });
+    using Ends = nb::ndarray<const std::int32_t, nb::shape<-1, 2>, nb::c_contig, nb::device::cpu>;
+    const auto ends = nb::cast<Ends>(state["edges"]);
+    for (std::size_t i = 0; i < ends.shape(0); ++i) {
+        found.edges.push_back({ends(i, 0), ends(i, 1)});
+    }
+    const auto columns = nb::cast<nb::dict>(state["clusters"]);
+    found.condensed_tree.clusters.resize(numbers_of<std::int32_t>(columns["parent"]).size());
+    CondensedCluster pattern;
+    each_cluster_member(pattern, [&]<class Number>(const char* name, const Number&) {
+        const std::vector<Number> numbers = numbers_of<Number>(columns[name]);
+        for (std::size_t i = 0; i < numbers.size(); ++i) {
+            each_cluster_member(found.condensed_tree.clusters[i],
+                                [&]<class Other>(const std::string& other, Other& to_set) {
+                                    if constexpr (std::is_same_v<Number, Other>) {
+                                        to_set = other == name ? numbers[i] : to_set;
+                                    }
+                                });
+        }
+    });
+    new (&to) HdbscanResult(std::move(found));
 }
 
 } // namespace
@@ -123,10 +230,21 @@ void bind_hdbscan(nb::module_& module) {
         .def_prop_ro("core_distances", constant_view_of(&HdbscanResult::core_distances))
         .def_prop_ro("heights", constant_view_of(&HdbscanResult::heights))
         .def_prop_ro("edges", edges_of)
-        .def_prop_ro("last_clusters", view_of(&CondensedTree::last_clusters))
-        .def_prop_ro("lambdas", view_of(&CondensedTree::lambdas))
+        .def_prop_ro("last_clusters", constant_view_of(&CondensedTree::last_clusters))
+        .def_prop_ro("lambdas", constant_view_of(&CondensedTree::lambdas))
+        .def_prop_ro("is_part",
+                     [](const HdbscanResult& self) { return self.distribution && self.distribution->ranks > 1; })
         .def("clusters", clusters_of)
-        .def("linkage", density_linkage);
+        .def("linkage", density_linkage)
+        .def("__getstate__", state_of)
+        .def("__setstate__", restore);
+    nb::class_<HdbscanPrediction>(module, "HdbscanPrediction")
+        .def_prop_ro("labels", view_of(&HdbscanPrediction::labels))
+        .def_prop_ro("probabilities", view_of(&HdbscanPrediction::probabilities))
+        .def_prop_ro("neighbors", view_of(&HdbscanPrediction::neighbors))
+        .def_prop_ro("distances", view_of(&HdbscanPrediction::distances));
+    module.def("predict_density_clusters", predict_density_clusters, nb::arg("call"), nb::arg("clusters"),
+               nb::arg("new_points"));
     module.def("find_density_clusters", find_density_clusters, nb::arg("call"), nb::arg("min_cluster_size"),
                nb::arg("min_samples"), nb::arg("by_leaves"), nb::arg("selection_epsilon"), nb::arg("max_cluster_size"),
                nb::arg("allow_single_cluster"));

@@ -31,7 +31,7 @@ from kith._fof import CatalogPart, b_of_overdensity, fof
 from kith._group_order import GroupOrder, group_order
 from kith._halo_catalog import Halos, HalosPart
 from kith._halos import halos
-from kith._hdbscan import CondensedTree, HdbscanResult, hdbscan
+from kith._hdbscan import CondensedTree, HdbscanPrediction, HdbscanResult, approximate_predict, hdbscan
 from kith._hierarchy import FofLadder, Hierarchy, fof_ladder, hierarchy
 from kith._kdtree import KdTreeOrder, kdtree_order
 from kith._knn import KnnResult, knn
@@ -46,8 +46,8 @@ from kith._z_order import gather, z_order
 Canceled: type[RuntimeError] = getattr(_core, "Canceled")
 __version__ = _core.version
 __all__ = ["Box", "Canceled", "Catalog", "CatalogPart", "CondensedTree", "Correlation", "DeviceCatalog", "FieldSums",
-           "FofLadder", "GroupOrder", "Halos", "HalosPart", "HdbscanResult", "Hierarchy", "KdTreeOrder", "KnnBlock",
-           "KnnResult", "NeighborSums", "PairCounts", "RadiusResult", "Snapshot", "SpanningTree", "Tree", "b_of_overdensity", "correlation",
+           "FofLadder", "GroupOrder", "Halos", "HalosPart", "HdbscanPrediction", "HdbscanResult", "Hierarchy", "KdTreeOrder", "KnnBlock",
+           "KnnResult", "NeighborSums", "PairCounts", "RadiusResult", "Snapshot", "SpanningTree", "Tree", "approximate_predict", "b_of_overdensity", "correlation",
            "dbscan", "density", "fof", "fof_ladder", "gather", "group_order", "halos", "has_cuda", "hdbscan", "hierarchy",
            "kdtree_order", "knn", "knn_blocks", "mst", "pair_counts", "radius_count", "radius_search", "read",
            "read_catalog", "read_header", "read_tipsy_array", "release_memory", "sum_neighbors", "write_catalog",

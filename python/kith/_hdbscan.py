@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy
 
 from kith import _arrays, _core, _units
 from kith._arrays import AnyArray, BoxLike, ProgressLike
-from kith._call import normalize_arguments, over_ranks, progress_function
+from kith._call import as_queries, normalize_arguments, over_ranks, progress_function
 from kith._hints import takes_own_names
 
 _METHODS = ("eom", "leaf")
@@ -31,7 +31,9 @@ def hdbscan(points: AnyArray, min_cluster_size: int = 5, *, min_samples: int | N
     Parameters
     ----------
     points, box, engine, device, threads, progress, comm
-        As for `kith.knn`, but on the CPU only, and within one process. The engines are "tree" and "brute".
+        As for `kith.knn`, but on the CPU only. The engines are "tree" and "brute". Over processes the labels, scores and
+        core distances are those of this process's points, clusters and sizes those of all; edges and heights are on the
+        first one, with global rows. That one needs some 300 bytes for each point of all.
     min_cluster_size : int
         Smallest cluster, 2 or more.
     min_samples : int, optional
@@ -55,7 +57,7 @@ def hdbscan(points: AnyArray, min_cluster_size: int = 5, *, min_samples: int | N
     ValueError, TypeError, MemoryError
         As `kith.knn`, and for numbers out of range.
     NotImplementedError
-        For points of other dimensions, arrays in the memory of a GPU, and a `comm`.
+        For points of other dimensions, and arrays in the memory of a GPU.
 
     Notes
     -----
@@ -90,8 +92,95 @@ def hdbscan(points: AnyArray, min_cluster_size: int = 5, *, min_samples: int | N
     return HdbscanResult(core, _arrays.prototype_of(source.like), source.unit)
 
 
+class HdbscanPrediction(NamedTuple):
+    """The clusters of new points, as `kith.approximate_predict` finds them: arrays of shape (m,).
+
+    Attributes
+    ----------
+    labels : array of int32
+        Cluster of each new point, -1 for noise.
+    probabilities : array of float64
+        How close each is to the densest part of its cluster, from 0 (noise) to 1.
+    neighbors : NumPy array of int32
+        Row of the clustered point that is nearest by mutual reachability distance; -1 if there are none.
+    distances : array
+        That distance, in the units and type of the points; infinite if there are fewer points than `min_samples` - 1.
+    """
+
+    labels: Any
+    probabilities: Any
+    neighbors: numpy.ndarray
+    distances: Any
+
+
+@takes_own_names
+def approximate_predict(clusters: HdbscanResult, points: AnyArray, new_points: AnyArray, *, threads: int | None = None,
+                        progress: ProgressLike = False) -> HdbscanPrediction:
+    """The clusters that new points would join, without a change of the clusters that `kith.hdbscan` has found.
+
+    A new point joins the clustered point that is nearest by mutual reachability distance, in the cluster that holds this
+    one at that distance.
+
+    Parameters
+    ----------
+    clusters : HdbscanResult
+        Found within one process.
+    points : array_like, Snapshot or Tree
+        The points of the clusters. A `kith.Tree` of them saves the time to build one in each call.
+    new_points : array_like, shape (m, d)
+        In the units of the points; converted to their type.
+    threads, progress
+        As for `kith.knn`.
+
+    Returns
+    -------
+    HdbscanPrediction
+
+    Raises
+    ------
+    ValueError
+        For points of another number, type or box than those of the clusters, and new points that are not finite.
+    TypeError, MemoryError
+        As `kith.knn`.
+    NotImplementedError
+        For arrays in the memory of a GPU, and trees of other engines than "tree".
+
+    Notes
+    -----
+    The package `hdbscan` has the same method, but looks for the nearest point among 2 `min_samples` candidates; here it is
+    the nearest of all. O(n), and close to O(m log n). Source: McInnes, Healy & Astels 2017 (JOSS 2, 205).
+
+    Examples
+    --------
+    >>> import kith
+    >>> points = [[0, 0], [0, 1], [1, 0], [1, 1], [9, 9], [9, 10], [10, 9], [10, 10], [50, 50]]
+    >>> found = kith.hdbscan(points, 3)
+    >>> kith.approximate_predict(found, points, [[0.5, 0.5], [9, 9.5], [30, 30]]).labels.tolist()
+    [0, 1, -1]
+    """
+    if not isinstance(clusters, HdbscanResult):
+        raise TypeError(f"clusters is {clusters!r}; it must be a kith.HdbscanResult, as kith.hdbscan returns it")
+    source, new_points = normalize_arguments(points, None, new_points=new_points)
+    new_points = as_queries(new_points, source, "new_points")
+    if new_points is None:
+        raise TypeError("new_points is None; it must be an array of points")
+    if len(source.shape) == 2 and tuple(new_points.shape)[1:] != source.shape[1:]:
+        raise ValueError(f"new_points is of shape {tuple(new_points.shape)}; it must have a row of {source.shape[1]} "
+                         "coordinates for each point, as the points have")
+    if not isinstance(source.core, _core.Tree):
+        source = source._replace(box=clusters.box)
+    found = _core.predict_density_clusters(source.call("cpu", threads, progress), clusters._core, new_points)
+    like = source.prototype(new_points)
+
+    def in_library(numbers):
+        return _arrays.in_library_of(like, numbers)
+
+    return HdbscanPrediction(in_library(found.labels), in_library(found.probabilities), found.neighbors,
+                             _units.with_unit(in_library(found.distances.astype(source.real_type, copy=False)), source.unit))
+
+
 class HdbscanResult:
-    """The clusters of `kith.hdbscan`. `len(result)` is the number of points.
+    """The clusters of `kith.hdbscan`. `len(result)` is the number of points. Results can be copied and pickled.
 
     Attributes
     ----------
@@ -136,11 +225,20 @@ class HdbscanResult:
         self.condensed_tree = CondensedTree(core)
         self.min_samples, self.box, self.engine = core.min_samples, core.box, core.engine
 
+    def __getstate__(self):
+        if self._core.is_part:
+            raise ValueError("this HdbscanResult has the clusters of one process's points; only results of one process can "
+                             "be copied and pickled")
+        return self._core, self._like, self._unit
+
+    def __setstate__(self, state):
+        self.__init__(*state)
+
     def __len__(self) -> int:
         return self._core.points
 
     def __repr__(self) -> str:
-        noise = len(self) - int(self.sizes.sum())
+        noise = int((self._core.labels < 0).sum())
         return f"<kith.HdbscanResult of {len(self)} points: {len(self.sizes)} clusters, {noise} noise points>"
 
     @property

@@ -3,10 +3,9 @@
 import numpy
 import sklearn.cluster
 from scipy.sparse import issparse
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
-from kith import _units
-from kith._hdbscan import hdbscan
+from kith import _hdbscan, _units
 from kith._sklearn_search import threads_of, warn_of_handing_over
 
 _INFINITE, _MISSING = -2, -3  # labels of scikit-learn
@@ -44,6 +43,10 @@ allow_single_cluster, store_centers
         If `store_centers` asks for them.
     n_features_in_ : int
 
+    Notes
+    -----
+    scikit-learn's estimator does not predict; `kith.sklearn.approximate_predict` does, as that of the package hdbscan.
+
     Examples
     --------
     >>> from kith.sklearn import HDBSCAN
@@ -65,10 +68,12 @@ allow_single_cluster, store_centers
                 reason = str(error).partition(";")[0]
         if reason is not None:
             warn_of_handing_over(reason, "scikit-learn's own HDBSCAN")
-            vars(self).pop("outlier_scores_", None)  # which scikit-learn has not
+            for name in ("outlier_scores_", "_found"):  # which scikit-learn has not
+                vars(self).pop(name, None)
             return super().fit(X, y)
         self._metric_params = self.metric_params or {}
         self._raw_data = points
+        self._found = found
         labels = numpy.where(numpy.isnan(points).any(axis=1), _MISSING, _INFINITE)
         labels[finite] = found.labels
         self.labels_ = labels.astype(numpy.int64)
@@ -89,9 +94,8 @@ allow_single_cluster, store_centers
         if self._min_samples > len(points):
             raise ValueError(f"min_samples ({self._min_samples}) must be at most the number of samples in X "
                              f"({len(points)})")
-        if points.shape[1] == 1:
-            points = numpy.column_stack((points, numpy.zeros(len(points))))
-        return hdbscan(points, self.min_cluster_size, min_samples=self._min_samples,
+        points = _in_plane(points)
+        return _hdbscan.hdbscan(points, self.min_cluster_size, min_samples=self._min_samples,
                        cluster_selection_method=self.cluster_selection_method,
                        cluster_selection_epsilon=self.cluster_selection_epsilon, max_cluster_size=self.max_cluster_size,
                        allow_single_cluster=bool(self.allow_single_cluster),
@@ -105,6 +109,50 @@ allow_single_cluster, store_centers
         if not is_euclidean:
             return f"the metric is {self.metric!r}" + (f" with {self.metric_params}" if self.metric_params else "")
         return f"alpha is {self.alpha}" if self.alpha != 1 else None
+
+
+def approximate_predict(clusterer, X):
+    """Labels and probabilities of new points, as `hdbscan.approximate_predict` of the package hdbscan returns them.
+
+    Parameters
+    ----------
+    clusterer : kith.sklearn.HDBSCAN
+        Fitted. The metric is euclidean: other clusters are those of scikit-learn, which has no prediction.
+    X : array_like, shape (m, d)
+        Finite.
+
+    Returns
+    -------
+    labels : array of int, shape (m,)
+        Cluster that each point would join, -1 for noise.
+    probabilities : array of float64, shape (m,)
+
+    Notes
+    -----
+    See `kith.approximate_predict`. That package looks for the nearest point by mutual reachability distance among
+    2 `min_samples` candidates; here it is the nearest of all, ties by distance, then row.
+
+    Examples
+    --------
+    >>> from kith.sklearn import HDBSCAN, approximate_predict
+    >>> clusterer = HDBSCAN(min_cluster_size=2, copy=True).fit([[0, 0], [0, 1], [9, 9], [9, 8], [30, 5]])
+    >>> approximate_predict(clusterer, [[0, 0.5], [20, 0]])[0].tolist()
+    [0, -1]
+    """
+    check_is_fitted(clusterer)
+    if not hasattr(clusterer, "_found"):
+        raise ValueError(f"clusterer is {clusterer!r}, whose clusters are not kith's; fit kith.sklearn.HDBSCAN with the "
+                         "euclidean metric, alpha=1, and points of 8 dimensions or less")
+    new_points = validate_data(clusterer, _units.plain(X, "X"), reset=False, dtype=numpy.float64)
+    points = clusterer._raw_data[numpy.isfinite(clusterer._raw_data).all(axis=1)]
+    predicted = _hdbscan.approximate_predict(clusterer._found, _in_plane(points), _in_plane(new_points),
+                                             threads=threads_of(clusterer.n_jobs))
+    return predicted.labels.astype(numpy.int64), predicted.probabilities
+
+
+def _in_plane(points):
+    """Points of one coordinate as points in the plane."""
+    return numpy.column_stack((points, numpy.zeros(len(points)))) if points.shape[1] == 1 else points
 
 
 def _merges(linkage, rows, count):

@@ -6,13 +6,14 @@
     labels = kith.fof(points, b=0.2, box=1, comm=MPI.COMM_WORLD)
 
 `comm=` of `kith.knn`, `kith.knn_blocks`, `kith.radius_search`, `kith.radius_count`, `kith.sum_neighbors`, `kith.density`,
-`kith.pair_counts`, `kith.correlation`, `kith.fof`, `kith.halos`, `kith.dbscan`, `kith.mst`, `kith.hierarchy`,
-`kith.fof_ladder`, `kith.z_order` and `kith.gather` names the processes that make a call together. Each passes its own points,
-possibly none, in host memory, of the same dimension and type on all; either all pass queries, or none. It gets the answers
-for its own points or queries, a part of the halos, or the counts of all pairs: the bits of the call of one process with the
-points of all of them in the order of their ranks. Indices and labels are global, and int64. All other arguments must be the
-same on all processes, but `threads`, by default each process's share of the cores of its machine, `progress`, and `device`:
-`kith.knn`, `kith.radius_search`, `kith.radius_count` and `kith.fof` can search and link the points of a process on its GPU,
+`kith.pair_counts`, `kith.correlation`, `kith.fof`, `kith.halos`, `kith.dbscan`, `kith.hdbscan`, `kith.mst`,
+`kith.hierarchy`, `kith.fof_ladder`, `kith.z_order` and `kith.gather` names the processes that make a call together. Each
+passes its own points, possibly none, in host memory, of the same dimension and type on all; either all pass queries, or
+none. It gets the answers for its own points or queries, a part of the halos, or the counts of all pairs: the bits of the
+call of one process with the points of all of them in the order of their ranks. Indices and labels are global, and int64. All
+other arguments must be the same on all processes, but `threads`, by default each process's share of the cores of its
+machine, `progress`, and `device`: `kith.knn`, `kith.radius_search`, `kith.radius_count` and `kith.fof` can search and link
+the points of a process on its GPU,
 `device=f"cuda:{rank % gpus}"`, while other processes use theirs or their CPUs.
 
 Any intracommunicator of mpi4py can be used, with any MPI library, since kith itself is built without MPI. A call
@@ -58,11 +59,11 @@ class Ranks:
         Ids of the points of this process: 0 or more, in any order, unique over all processes. They replace global indices:
         they alone break ties, and results contain them. Either all processes that have points pass ids, or none.
     rebalance : bool
-        For `kith.knn`, `kith.radius_search`, `kith.radius_count`, the groups of `kith.fof` and `kith.halos`, `kith.dbscan`
-        and spanning trees (`kith.mst`, `kith.hierarchy`, `kith.fof_ladder`): redistribute the points for the call, so that
-        each process has about the same number of points, near each other; queries are sent to where the points near them
-        are, and the answers are sent back. Worth its traffic if the points of a process are scattered, or if it has far
-        more of them than others. Must be the same on all processes. Other functions ignore it.
+        For `kith.knn`, `kith.radius_search`, `kith.radius_count`, the groups of `kith.fof` and `kith.halos`, `kith.dbscan`,
+        `kith.hdbscan` and spanning trees (`kith.mst`, `kith.hierarchy`, `kith.fof_ladder`): redistribute the points for the
+        call, so that each process has about the same number of points, near each other; queries are sent to where the points
+        near them are, and the answers are sent back. Worth its traffic if the points of a process are scattered, or if it
+        has far more of them than others. Must be the same on all processes. Other functions ignore it.
     weights : array, shape (n,), optional
         For `rebalance` and `kith.z_order`: the cost of each point in any unit, finite and 0 or more. Each process then gets
         about the same sum of weights instead of the same number of points. Either all processes that have points pass weights, or none. In a

@@ -21,7 +21,7 @@ an `alpha` other than 1, are handed over.
 """
 
 from kith._sklearn_dbscan import DBSCAN
-from kith._sklearn_hdbscan import HDBSCAN
+from kith._sklearn_hdbscan import HDBSCAN, approximate_predict
 from kith._sklearn_neighbors import (
     KNeighborsClassifier,
     KNeighborsRegressor,
@@ -37,5 +37,4 @@ from kith._sklearn_neighbors import (
 
 __all__ = ["DBSCAN", "HDBSCAN", "KNeighborsClassifier", "KNeighborsRegressor", "KNeighborsTransformer",
            "LocalOutlierFactor", "NearestNeighbors", "RadiusNeighborsClassifier", "RadiusNeighborsRegressor",
-           "RadiusNeighborsTransformer",
-           "kneighbors_graph", "radius_neighbors_graph"]
+           "RadiusNeighborsTransformer", "approximate_predict", "kneighbors_graph", "radius_neighbors_graph"]

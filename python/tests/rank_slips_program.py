@@ -60,6 +60,10 @@ def dbscan(**options):
     return over(kith.dbscan, {"points": points, "eps": 0.1, **options})
 
 
+def hdbscan(**options):
+    return over(kith.hdbscan, {"points": points, **options})
+
+
 def mst(**options):
     return over(kith.mst, {"points": points, **options})
 
@@ -89,7 +93,7 @@ class Undecodable:
 
 
 SLIPS = [(call, slip) for call in (
-    knn, knn_blocks, radius_search, sum_neighbors, pair_counts, correlation, jackknife, fof, halos, dbscan, mst,
+    knn, knn_blocks, radius_search, sum_neighbors, pair_counts, correlation, jackknife, fof, halos, dbscan, hdbscan, mst,
     z_order) for slip in (
     {"points": None}, {"points": points[0]}, {"points": "words"}, {"points": points.astype(complex)},
     {"points": points[:, :1]}, {"points": points[:, :2]}, {"points": points.astype(numpy.float64)},
@@ -149,10 +153,15 @@ SLIPS += [(dbscan, slip) for slip in (
     {"eps": None}, {"eps": "wide"}, {"eps": -1}, {"eps": 0.2}, {"min_samples": 0}, {"min_samples": 7}, {"star": True},
     {"star": 3}, {"return_core": True}, {"ids": numpy.arange(49)})]
 
+SLIPS += [(hdbscan, slip) for slip in (
+    {"min_cluster_size": 1}, {"min_cluster_size": 7}, {"min_samples": 0}, {"min_samples": 7},
+    {"cluster_selection_method": "leaf"}, {"cluster_selection_epsilon": 0.5}, {"cluster_selection_epsilon": -1},
+    {"max_cluster_size": 9}, {"allow_single_cluster": True}, {"ids": numpy.arange(49)})]
+
 SLIPS += [(mst, slip) for slip in (
     {"psi": 1}, {"psi": 1, "b": 0.2, "velocities": points}, {"velocities": points}, {"b": 0.2}, {"ids": numpy.arange(49)})]
 
-SLIPS += [(call, {"device": device}) for call in (knn, radius_search, fof, dbscan, mst) for device in ("cuda:1000", "gpu", 3)]
+SLIPS += [(call, {"device": device}) for call in (knn, radius_search, fof, dbscan, hdbscan, mst) for device in ("cuda:1000", "gpu", 3)]
 
 for call, slip in SLIPS:
     name = f"{call.__name__}({', '.join(f'{key}={value!r:.40}' for key, value in slip.items())})"
@@ -167,8 +176,8 @@ for call, slip in SLIPS:
     assert re.match(r"rank \d: ", texts[0]) or "all ranks must" in texts[0], f"{name}: {texts[0]}"
     if world.rank == 0:
         print(name, flush=True)
-for call in (knn, knn_blocks, radius_search, sum_neighbors, pair_counts, correlation, jackknife, fof, halos, dbscan, mst,
-             z_order, gather):
+for call in (knn, knn_blocks, radius_search, sum_neighbors, pair_counts, correlation, jackknife, fof, halos, dbscan, hdbscan,
+             mst, z_order, gather):
     call()  # and all goes on
 if world.rank == 0:
     print(len(SLIPS), "slips were raised everywhere")

@@ -160,6 +160,14 @@ for comm in (world, world.Split(0, world.size - world.rank)):  # the second one 
                 assert numpy.array_equal(is_core, expected_core[rows])
                 assert ranks.report["clusters"] == expected_labels.max() + 1
                 assert ranks.report["core_points"] == expected_core.sum()
+            found = kith.hdbscan(mine, 8, min_samples=5, box=BOX, threads=1, comm=ranks)
+            expected = kith.hdbscan(whole, 8, min_samples=5, box=BOX)
+            for name in ("labels", "probabilities", "outlier_scores", "core_distances"):
+                assert numpy.array_equal(getattr(found, name), getattr(expected, name)[rows])
+            assert numpy.array_equal(found.sizes, expected.sizes)
+            assert numpy.array_equal(found.condensed_tree.clusters, expected.condensed_tree.clusters)
+            assert repr(found) == f"<kith.HdbscanResult of {len(mine)} points: {len(expected.sizes)} clusters, " \
+                                  f"{(found.labels < 0).sum()} noise points>"
             for speeds in (None, numpy.sin(numpy.arange(len(whole) * dimension)).reshape(-1, dimension)):
                 if speeds is not None and dimension != 3:
                     continue

@@ -1,5 +1,8 @@
 """HDBSCAN*: shapes, types, cuts, the condensed tree and pictures; the answers are the C++ tests' affair."""
 
+import copy
+import pickle
+
 import numpy
 import pytest
 
@@ -73,6 +76,48 @@ def test_trees_and_options():
     assert kith.hdbscan(POINTS, 20, max_cluster_size=30).sizes.max(initial=0) <= 30
     assert kith.hdbscan(POINTS[:3], 2, min_samples=4).labels.tolist() == [-1, -1, -1]
     assert len(kith.hdbscan(POINTS[:0], 2)) == 0
+
+
+@pytest.mark.parametrize("dtype", [numpy.float32, numpy.float64])
+def test_new_points(dtype):
+    points = POINTS.astype(dtype)
+    found = kith.hdbscan(points, 20, min_samples=6)
+    new = random.uniform(-3, 3, (200, 3)) * [1, 0.3, 0.3]
+    predicted = kith.approximate_predict(found, points, new, threads=2)
+    assert predicted.labels.dtype == predicted.neighbors.dtype == numpy.int32
+    assert predicted.distances.dtype == dtype and predicted.probabilities.dtype == numpy.float64
+    distances = numpy.sqrt(((new.astype(dtype)[:, None].astype(float) - points.astype(float)) ** 2).sum(axis=2))
+    core = numpy.sort(distances, axis=1)[:, 4]  # the new point is the sixth
+    reachable = numpy.maximum(numpy.maximum(distances, core[:, None]), found.core_distances)
+    assert predicted.distances == pytest.approx(reachable.min(axis=1), rel=1e-5)
+    assert (found.labels[predicted.neighbors[predicted.labels >= 0]] >= -1).all() and (predicted.labels >= 0).sum() > 20
+    of_tree = kith.approximate_predict(found, kith.Tree(points), new)
+    for one, other in zip(predicted, of_tree):
+        assert (one == other).all()
+
+
+def test_new_points_of_other_clusters_are_refused():
+    with pytest.raises(ValueError, match="those of 500.*pass the points that were clustered"):
+        kith.approximate_predict(FOUND, POINTS[:-1], POINTS)
+    with pytest.raises(ValueError, match="box of the tree"):
+        kith.approximate_predict(FOUND, kith.Tree(POINTS, box=6.0), POINTS)
+
+
+@pytest.mark.parametrize("dtype", [numpy.float32, numpy.float64])
+@pytest.mark.parametrize("count", [500, 1, 0])
+def test_results_are_copied_and_pickled(dtype, count):
+    points = POINTS[:count].astype(dtype)
+    found = kith.hdbscan(points, 20, min_samples=6, box=6.0)
+    for clone in (pickle.loads(pickle.dumps(found)), copy.deepcopy(found), copy.copy(found)):
+        assert repr(clone) == repr(found) and clone.box == found.box and clone.engine == found.engine
+        for name in ("labels", "probabilities", "outlier_scores", "sizes", "core_distances", "heights", "edges"):
+            assert getattr(clone, name).dtype == getattr(found, name).dtype
+            assert (getattr(clone, name) == getattr(found, name)).all()
+        assert (clone.condensed_tree.clusters == found.condensed_tree.clusters).all()
+        assert (clone.condensed_tree.rows() == found.condensed_tree.rows()).all()
+        assert (clone.cut(0.3) == found.cut(0.3)).all() and (clone.linkage == found.linkage).all()
+        for one, other in zip(*(kith.approximate_predict(each, points, POINTS) for each in (clone, found))):
+            assert (one == other).all()
 
 
 def test_pictures():

@@ -17,7 +17,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks  # noqa: E402
 
 import kith._sklearn_hdbscan  # noqa: E402
 from built import DIMENSIONS  # noqa: E402
-from kith.sklearn import HDBSCAN  # noqa: E402
+from kith.sklearn import HDBSCAN, approximate_predict  # noqa: E402
 
 PROBLEMS = 60
 
@@ -84,6 +84,34 @@ def test_cuts_and_centers():
     assert ours.centroids_[order[0]] == pytest.approx(theirs.centroids_[order[1]], rel=1e-6)
     assert ours.medoids_.shape == theirs.medoids_.shape
     assert (pickle.loads(pickle.dumps(ours)).labels_ == ours.labels_).all()
+
+
+@pytest.mark.parametrize("dimension", [1, DIMENSIONS[0]])
+def test_new_points_join_clusters(dimension):
+    points = make_blobs(200, dimension, cluster_std=0.7, random_state=8)[0]
+    new = numpy.random.default_rng(8).uniform(points.min(), points.max(), (60, dimension))
+    given = numpy.concatenate((points, [[numpy.inf] * dimension]))
+    clusterer = HDBSCAN(min_cluster_size=10, min_samples=4, copy=True).fit(given)
+    labels, probabilities = approximate_predict(pickle.loads(pickle.dumps(clusterer)), new)
+    assert labels.dtype == numpy.int64 and (labels >= 0).any() and ((probabilities > 0) == (labels >= 0)).all()
+    distances = numpy.sqrt(((new[:, None] - points) ** 2).sum(axis=2))
+    core = numpy.sort(numpy.sqrt(((points[:, None] - points) ** 2).sum(axis=2)), axis=1)[:, 3]
+    reachable = numpy.maximum(numpy.maximum(distances, numpy.sort(distances, axis=1)[:, 2:3]), core)
+    for label, row in zip(labels, reachable):
+        nearest = clusterer.labels_[:-1][row <= row.min() * (1 + 1e-12)]
+        assert label < 0 or label in nearest or (nearest < 0).any()
+
+
+def test_predictions_need_clusters_of_kith():
+    points = make_blobs(60, 3, random_state=6)[0]
+    with pytest.raises(sklearn.exceptions.NotFittedError):
+        approximate_predict(HDBSCAN(copy=True), points)
+    with pytest.warns(EfficiencyWarning):
+        clusterer = HDBSCAN(copy=True, alpha=1.5).fit(points)
+    with pytest.raises(ValueError, match="whose clusters are not kith's"):
+        approximate_predict(clusterer, points)
+    with pytest.raises(ValueError, match="features"):
+        approximate_predict(HDBSCAN(copy=True).fit(points), points[:, :2])
 
 
 def test_points_that_are_not_finite_are_labeled_as_scikit_learn_does():

@@ -166,6 +166,9 @@ FUNCTIONS = {
     "hdbscan": (kith.hdbscan, {"points": POINTS}, {
         "points": [*ARRAYS, None, [1.0, 2.0]], "box": BOXES, "comm": COMMUNICATORS, "device": DEVICES, **SELECTION}),
     "Tree.hdbscan": (TREE.hdbscan, {}, SELECTION),
+    "approximate_predict": (kith.approximate_predict, {"clusters": CLUSTERS, "points": POINTS, "new_points": POINTS}, {
+        "clusters": [None, 5, "a", LABELS, STRANGE], "points": [*ARRAYS, None, [1.0, 2.0], POINTS[:5]],
+        "new_points": [*ARRAYS, None, [1.0, 2.0, 3.0], [[1.0, 2.0]]], **ALONE}),
     "HdbscanResult.cut": (CLUSTERS.cut, {"eps": 0.1}, {"eps": [*NUMBERS, None, -1.0, numpy.inf], **ALONE}),
     "Tree.dbscan": (TREE.dbscan, {"eps": 0.1}, DENSITY),
     "Box": (kith.Box, {"period": 1.0}, {"period": ["a", {}, STRANGE, -1, [], [1.0] * 9, ["a"]],
