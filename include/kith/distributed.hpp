@@ -3,10 +3,10 @@
 // A call whose execution is kith::over(communicator) is collective: each rank makes it with its own points or queries,
 // possibly none; all other arguments except Execution must be the same on all ranks. These calls run over ranks: knn(),
 // knn_into(), knn_visit(), radius_search(), radius_count(), sum_neighbors(), pair_counts(), fof(), dbscan(),
-// spanning_tree(), fof_ladder(), hierarchy(), edges_in_order(), catalog(), halos(), z_order() and gather(), with the
-// engine tree or automatic, on points, not on a Tree, which belongs to one process; on the CPU; knn(), knn_into(),
-// radius_search(), radius_count() and fof() also on a GPU of each rank, with points in host memory. All others refuse it
-// on every rank.
+// hdbscan(), spanning_tree(), fof_ladder(), hierarchy(), edges_in_order(), catalog(), halos(), z_order() and gather(),
+// with the engine tree or automatic, on points, not on a Tree, which belongs to one process; on the CPU; knn(),
+// knn_into(), radius_search(), radius_count() and fof() also on a GPU of each rank, with points in host memory. All
+// others refuse it on every rank.
 //
 // Points stay on their rank; each rank gets the answers for its own points or queries, in their order. The global index
 // of a point is the number of points on lower ranks plus its row. The answers are bit-identical to those of one process
@@ -31,7 +31,8 @@
 //
 // Memory per rank: that of the serial call, for radius searches, sum_neighbors() and knn_visit() about twice that in
 // addition to the rows; for pair_counts() also a tree of what it fetches from one other rank at a time; for dbscan() 8
-// bytes for each cluster of all ranks; one copy of all points that it sends, each with a number of 1 to 5 bytes (up to
+// bytes for each cluster of all ranks; for hdbscan() the rows of min_samples - 1 neighbors, and on rank 0 some 300 bytes
+// for each point of all ranks; one copy of all points that it sends, each with a number of 1 to 5 bytes (up to
 // 10 if it is an id), until they are sent; and about three copies of the points that it fetches from other ranks while
 // they arrive. The points of a rank should be near each other; otherwise it may fetch the points of all ranks.
 // knn_visit() and sum_neighbors() by k neighbors search twice.
@@ -61,10 +62,11 @@ struct RankOptions {
     /// the answers for its own points, in their order. Memory: a copy of the rank's points if their ids are not
     /// ascending, and one of the ids unless they are contiguous std::int64_t.
     IntegersView ids = {};
-    /// For knn(), knn_visit(), radius_search(), radius_count(), fof(), dbscan() and spanning trees of points: redistributes
-    /// the points for the call, so that each rank has about as many, near each other, and returns the answers to the ranks
-    /// that passed them. Separate queries are sent to where the points near them are. Other functions ignore it. Worth it
-    /// if the points of a rank are scattered, or if it has far more of them than others. Must be the same on all ranks.
+    /// For knn(), knn_visit(), radius_search(), radius_count(), fof(), dbscan(), hdbscan() and spanning trees of points:
+    /// redistributes the points for the call, so that each rank has about as many, near each other, and returns the
+    /// answers to the ranks that passed them. Separate queries are sent to where the points near them are. Other functions
+    /// ignore it. Worth it if the points of a rank are scattered, or if it has far more of them than others. Must be the
+    /// same on all ranks.
     bool rebalance = false;
     /// Optional, used if the call rebalances several ranks, and by z_order(): the cost of each point of this rank in any unit, finite and
     /// 0 or more. Each rank then gets about the same sum of weights instead of the same number of points. A weight
