@@ -33,7 +33,7 @@ def hdbscan(points: AnyArray, min_cluster_size: int = 5, *, min_samples: int | N
     points, box, engine, device, threads, progress, comm
         As for `kith.knn`, but on the CPU only. The engines are "tree" and "brute". Over processes the labels, scores and
         core distances are those of this process's points, clusters and sizes those of all; edges and heights are on the
-        first one, with global rows. That one needs some 300 bytes for each point of all.
+        first one, with global rows. That one needs about 130 bytes for each point of all.
     min_cluster_size : int
         Smallest cluster, 2 or more.
     min_samples : int, optional

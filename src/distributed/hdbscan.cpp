@@ -1,9 +1,10 @@
 // HDBSCAN* over ranks.
 //
-// Core distances come from the search for neighbors over ranks (knn.hpp), the tree of mutual reachability distances from
-// reachability_tree.hpp. Rank 0 gets the edges of all ranks, in the order of ids or global indices; there the hierarchy is
-// condensed and clusters are selected as in one process, and each rank gets the rows of its points. Cost: that of the
-// search and of the tree, and O(n log n) on rank 0. Traffic: some 80 bytes per point.
+// Core distances come from the search for neighbors over ranks (knn.hpp), the tree of mutual reachability distances
+// from reachability_tree.hpp. Rank 0 gets the edges of all ranks, in the order of ids or global indices; there the
+// hierarchy is condensed and clusters are selected as in one process, and each rank gets the rows of its points. Cost:
+// that of the search and of the tree, and O(n log n) on rank 0. Traffic: also 84 bytes per point to and from rank 0,
+// or 96 of float64.
 #include "distributed/hdbscan.hpp"
 
 #include "distributed/given_ids.hpp"
@@ -136,8 +137,8 @@ private:
         });
     }
 
-    /// On rank 0, which gets the points of all ranks as they were passed. Where coordinates are tiny beside the largest,
-    /// these are few sets of points, and rank 0 holds as much of each point already.
+    /// On rank 0, which gets the points of all ranks as they were passed. Only sets with tiny coordinates come here,
+    /// and rank 0 holds more than that of each point already.
     void count_unresolved_edges(std::span<const std::int64_t> places) {
         const int dimension = shared_.points.frame.dimension;
         std::vector<RankMessage> messages;

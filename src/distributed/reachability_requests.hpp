@@ -2,10 +2,10 @@
 // answers (reachability_tree.hpp).
 //
 // Each point has a limit: no unknown edge to a point of another rank and component comes before it. At first it follows
-// from the distance to the boxes of the other ranks' top planes. A point whose limit does not come after the least known
-// edge out of its component asks the ranks with boxes within that edge's weight. They answer with the point of another
-// component that is nearest by mutual reachability distance, if it is within that edge, too; it is the new limit. Cost of
-// an answer: close to O(log n).
+// from the distance to the boxes of the other ranks' top planes. A point whose limit does not come after the least
+// known edge out of its component asks the ranks with boxes within that edge's weight. They answer with the point of
+// another component that is nearest by mutual reachability distance, if it is within that edge, too; it is the new
+// limit. Cost of an answer: close to O(log n).
 #pragma once
 
 #include "distributed/ranks.hpp"
@@ -55,8 +55,8 @@ public:
     /// By row: no unknown edge to a point of another rank and component comes before it.
     [[nodiscard]] const Buffer<ReachabilityEdge<T>>& limits() const { return limits_; }
 
-    /// Collective. Appends the least edges of the points that ask in this round to points of other ranks and components,
-    /// and raises their limits.
+    /// Collective. Appends the least edges of the points that ask in this round to points of other ranks and
+    /// components, and raises their limits.
     void ask(const NamedComponents<T>& components, std::vector<NamedEdge<T>>& open) {
         std::vector<std::vector<std::int32_t>> asked(ranks_.size()); // positions, by rank
         std::vector<std::int32_t> asking;

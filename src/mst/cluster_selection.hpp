@@ -21,8 +21,8 @@ inline double lambda_of(double height) noexcept {
     return std::min(1 / height, std::numeric_limits<double>::max());
 }
 
-/// Fills in clusters, labels and scores of points, one or more, from the edges and heights of the result and its smallest
-/// cluster. Runs the stages "merge" and "clusters".
+/// Fills in clusters, labels and scores of points, one or more, from the edges and heights of the result and its
+/// smallest cluster. Runs the stages "merge" and "clusters".
 void find_clusters(Context& context, std::int64_t points, const HdbscanOptions& options, HdbscanResult& result);
 
 } // namespace kith::detail

@@ -2,8 +2,8 @@
 //
 // Method: nodes are opened in the order of the least mutual reachability distance that they allow, which takes the
 // smallest core distance of each node as an attribute, until none can hold a nearer point. Ties are decided by squared
-// length, then index, so that of many points in one position only the leaf with the smallest index is opened. Bounds use
-// the operations of distances in their order; rounding is monotone, so they need no slack. Cost: close to O(log n).
+// length, then index, so that of many points in one position only the leaf with the smallest index is opened. Bounds
+// use the operations of distances in their order; rounding is monotone, so they need no slack. Cost: close to O(log n).
 #pragma once
 
 #include "points/frame.hpp"
