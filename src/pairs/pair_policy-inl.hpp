@@ -10,6 +10,7 @@
 // leaf, both orders of a pair and the pairs of a point with itself are counted, which are within every limit; a half of
 // what exceeds the number of points is left.
 
+#include "pairs/pair_bounds-inl.hpp"
 #include "pairs/pair_job.hpp"
 #include "pairs/undecided.hpp"
 #include "pairs/within-inl.hpp"
@@ -32,21 +33,6 @@
 HWY_BEFORE_NAMESPACE();
 namespace kith::detail::HWY_NAMESPACE {
 
-/// Bounds of the squares that the limits of both axes compare with: d2, or rp2; and pi2, unless pairs are binned by r.
-template <class V>
-struct PairBoundsOf {
-    Bounds<V> first;
-    Bounds<V> second;
-};
-
-/// Columns in another order of axes.
-template <class Columns>
-struct Reordered {
-    const Columns& columns;
-    const int* axes;
-    HWY_INLINE auto operator()(int axis) const { return columns(axes[axis]); }
-};
-
 /// Vectors of coordinates that are loaded once.
 template <class V, int D>
 struct HeldColumns {
@@ -55,7 +41,8 @@ struct HeldColumns {
 };
 
 template <class T, int D>
-class PairPolicy {
+class PairPolicy : public PairBounding<T, D> {
+    using Bounding = PairBounding<T, D>;
     using Tag = hn::ScalableTag<T>;
     static constexpr std::int64_t max_lanes = static_cast<std::int64_t>(hn::MaxLanes(Tag()));
 
@@ -63,75 +50,8 @@ public:
     using PairBounds = PairBoundsOf<T>;
 
     PairPolicy(const PairJob<T>& job, PairScratch<T>& scratch)
-        : job_(job), limits_(job.limits), scratch_(scratch),
+        : Bounding(job.limits), job_(job), limits_(job.limits), scratch_(scratch),
           second_slots_(std::max<std::int64_t>(1, job.limits.second_count)) {}
-
-    template <bool Periodic, class Of, class V = hn::Vec<Of>>
-    [[nodiscard]] HWY_INLINE PairBoundsOf<V> bounds(Of tag, const Receiver<T, D>& box, const Columns<Of>& lower,
-                                                    const Columns<Of>& upper) const {
-        const Bounds<V> zero{hn::Zero(tag), hn::Zero(tag)};
-        if (limits_.binning == PairBinning::separation) {
-            return {box_distances<Periodic, D>(tag, box, lower, upper, zero), zero};
-        }
-        const int* axes = limits_.axes.data();
-        const Bounds<V> along =
-            box_distances<Periodic, 1>(tag, part_of<1>(box, axes + D - 1), Reordered<Columns<Of>>{lower, axes + D - 1},
-                                       Reordered<Columns<Of>>{upper, axes + D - 1}, zero);
-        if (limits_.binning == PairBinning::s_mu) {
-            return {box_distances<Periodic, D>(tag, box, lower, upper, zero), along};
-        }
-        return {box_distances<Periodic, D - 1>(tag, part_of<D - 1>(box, axes), Reordered<Columns<Of>>{lower, axes},
-                                               Reordered<Columns<Of>>{upper, axes}, zero),
-                along};
-    }
-
-    /// Some pair may be within the last limits.
-    template <class Of, class V = hn::Vec<Of>>
-    [[nodiscard]] HWY_INLINE auto are_near(Of tag, const PairBoundsOf<V>& bounds) const {
-        const auto near = hn::Le(bounds.first.least, hn::Set(tag, limits_.first[limits_.first_count - 1]));
-        if (limits_.binning == PairBinning::separation) {
-            return near;
-        }
-        const V last =
-            hn::Mul(hn::Set(tag, limits_.second[limits_.second_count - 1]), scale(tag, bounds.first.greatest));
-        return hn::And(near, hn::Le(bounds.second.least, last));
-    }
-
-    /// No limit is between the bounds.
-    template <class Of, class V = hn::Vec<Of>>
-    [[nodiscard]] HWY_INLINE auto are_whole(Of tag, const PairBoundsOf<V>& bounds) const {
-        auto undecided = hn::Lt(hn::Zero(tag), hn::Zero(tag));
-        for (std::int64_t k = 0; k < limits_.first_count; ++k) {
-            const V limit = hn::Set(tag, limits_.first[k]);
-            undecided =
-                hn::Or(undecided, hn::And(hn::Le(bounds.first.least, limit), hn::Lt(limit, bounds.first.greatest)));
-        }
-        for (std::int64_t k = 0; k < limits_.second_count; ++k) {
-            const V limit = hn::Set(tag, limits_.second[k]);
-            undecided = hn::Or(undecided,
-                               hn::And(hn::Le(bounds.second.least, hn::Mul(limit, scale(tag, bounds.first.greatest))),
-                                       hn::Lt(hn::Mul(limit, scale(tag, bounds.first.least)), bounds.second.greatest)));
-        }
-        return hn::Not(undecided);
-    }
-
-    /// The bounds of each lane.
-    template <class Of>
-    struct Kept {
-        alignas(64) T values[4][hn::MaxLanes(Of())];
-        HWY_INLINE PairBounds operator[](int lane) const {
-            return {{values[0][lane], values[1][lane]}, {values[2][lane], values[3][lane]}};
-        }
-    };
-    template <class Of, class V = hn::Vec<Of>>
-    [[nodiscard]] HWY_INLINE Kept<Of> keep(Of tag, const PairBoundsOf<V>& bounds) const {
-        Kept<Of> kept;
-        hn::StoreU(bounds.first.least, tag, kept.values[0]);
-        hn::StoreU(bounds.first.greatest, tag, kept.values[1]);
-        hn::StoreU(bounds.second.least, tag, kept.values[2]);
-        hn::StoreU(bounds.second.greatest, tag, kept.values[3]);
-        return kept;
-    }
 
     void take_node(int level, std::int32_t node, const PairBounds& bounds) const {
         const PlaneView<T>& plane = job_.first.tree->planes[level];
@@ -167,7 +87,7 @@ public:
     template <bool Periodic>
     void finish_leaf(std::int32_t leaf, const PairBounds& bounds) const {
         const Leaf all = leaf_of(job_.first, leaf);
-        const UndecidedLimits undecided = undecided_of(bounds);
+        const UndecidedLimits undecided = this->undecided_of(bounds);
         count_block<Periodic>(rows_of(all), all, undecided);
         const std::int64_t points = all.end - all.begin;
         set_total(undecided, scratch_.below, points * points);
@@ -194,7 +114,7 @@ public:
         if (column_count * padded(row_count) < row_count * padded(column_count)) { // fewer vectors
             std::swap(rows, columns);
         }
-        const UndecidedLimits undecided = undecided_of(bounds);
+        const UndecidedLimits undecided = this->undecided_of(bounds);
         count_block<Periodic>(undecided.first_end == limits_.first_count ? near_rows<Periodic>(rows, columns)
                                                                          : rows_of(rows),
                               columns, undecided);
@@ -234,39 +154,9 @@ private:
         return (columns + lanes - 1) / lanes * lanes;
     }
 
-    /// What limits of the second axis are multiplied with.
-    template <class Of, class V>
-    [[nodiscard]] HWY_INLINE V scale(Of tag, V squared) const {
-        return limits_.binning == PairBinning::s_mu ? squared : hn::Set(tag, T(1));
-    }
-
-    template <int Axes>
-    [[nodiscard]] static HWY_INLINE Receiver<T, Axes> part_of(const Receiver<T, D>& box, const int* axes) {
-        Receiver<T, Axes> part;
-        for (int a = 0; a < Axes; ++a) {
-            part.lower[a] = box.lower[axes[a]];
-            part.upper[a] = box.upper[axes[a]];
-            part.period[a] = box.period[axes[a]];
-        }
-        return part;
-    }
-
-    [[nodiscard]] UndecidedLimits undecided_of(const PairBounds& bounds) const {
-        const bool is_cosine = limits_.binning == PairBinning::s_mu;
-        const T* first = limits_.first.data();
-        const T* second = limits_.second.data();
-        return {
-            count_below(first, limits_.first_count, T(1), bounds.first.least),
-            count_below(first, limits_.first_count, T(1), bounds.first.greatest),
-            limits_.first_count,
-            count_below(second, limits_.second_count, is_cosine ? bounds.first.greatest : T(1), bounds.second.least),
-            count_below(second, limits_.second_count, is_cosine ? bounds.first.least : T(1), bounds.second.greatest),
-            limits_.second_count};
-    }
-
     /// Of nodes that are taken whole; -1: beyond the last limits.
     [[nodiscard]] std::int64_t slot_of(const PairBounds& bounds) const {
-        const UndecidedLimits range = undecided_of(bounds);
+        const UndecidedLimits range = this->undecided_of(bounds);
         return range.is_near() ? range.slot(0, 0, second_slots_) : -1;
     }
 
@@ -297,7 +187,8 @@ private:
         for (std::int64_t i = 0; i < all.count; i += lanes) {
             const Columns<Tag> position{tag, all.first + i, all.stride};
             const auto near =
-                hn::And(are_near(tag, bounds<Periodic>(tag, box, position, position)), hn::FirstN(tag, all.count - i));
+                hn::And(this->are_near(tag, this->template bounds<Periodic>(tag, box, position, position)),
+                        hn::FirstN(tag, all.count - i));
             std::int64_t found = 0;
             for (int axis = 0; axis < D; ++axis) {
                 found = compress_store(tag, position(axis), near, scratch_.rows.data() + axis * stride + kept);
