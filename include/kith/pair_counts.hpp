@@ -5,8 +5,9 @@
 // they do not depend on threads, instruction sets or devices. Source: the dual-tree algorithm of Gray and Moore (NIPS
 // 2000), as a policy of the pair walk of the jz-tree paper, section IV-A. Pairs of nodes whose distances all lie in one
 // bin count as the product of their numbers of points; on a GPU one of the nodes is a leaf, of up to 32 points. Cost:
-// between O(N) nodes and one comparison per pair within the last edge, undecided edge and vector lane. Memory besides
-// the tree: none per pair; with weights 4 bytes per point.
+// between O(N) nodes and one comparison per pair within the last edge, undecided edge and vector lane; mean separations
+// need the distance of every pair within the last edge. Memory besides the tree: none per pair; with weights 4 bytes per
+// point.
 #pragma once
 
 #include <kith/communicator.hpp>
@@ -44,13 +45,17 @@ struct PairCountOptions {
     /// One weight per point, finite and 0 or more; none: points are counted only. Views of memory of the host.
     std::optional<std::span<const double>> weights = {};
     std::optional<std::span<const double>> other_weights = {}; ///< of the other set
+    bool separations = false; ///< also the mean separation of the pairs of each bin; the last edge is then finite
     Engine engine = Engine::automatic;
     Execution execution = {}; ///< on the CPU, also over ranks, or on a GPU of one process
 };
 
 struct PairCounts {
-    std::vector<std::int64_t> counts;  ///< of each bin, row-major: bins of r, rp or s; for each those of pi or mu
-    std::vector<double> weighted;      ///< sums of the products of the weights of each bin; empty without weights
+    std::vector<std::int64_t> counts; ///< of each bin, row-major: bins of r, rp or s; for each those of pi or mu
+    std::vector<double> weighted;     ///< sums of the products of the weights of each bin; empty without weights
+    /// Mean of r, rp or s of the pairs of each bin, weighted by their weights; NaN without pairs or weight. Empty unless
+    /// asked for.
+    std::vector<double> separations;
     std::int64_t vanished_weights = 0; ///< weights above 0 that count as 0, being 2^-31 or less of the power of two at
                                        ///< or below the largest; 0 if a set has no points
     std::vector<double> edges;         ///< rounded to the points' type
@@ -65,13 +70,14 @@ struct PairCounts {
 
 /// Counts the pairs of points by distance: unordered pairs of different points. Bin k holds the pairs with
 /// edges[k] < distance <= edges[k + 1]; the first also those at 0 if its lower edge is 0. Distances are to the nearest
-/// image. Over ranks these are the pairs of the points of all ranks, counted by all, which all get the same result; edges
-/// and options are the same on all. Throws Error: invalid_argument (fewer than two edges, edges that descend, are negative, NaN, or above 0 with
-/// a square that underflows relative to the largest coordinate or period; second edges for r, or none for the others;
-/// edges of mu above 1; a line of sight that is no axis; weights of another number than the points, negative or not
-/// finite; other_weights without another set; an invalid box; a box in addition to a tree), invalid_points (points that
-/// are not finite, extent over twice the period), too_large (more than 2^31 - 1 points), unsupported (dimension not
-/// built, another engine than the tree, a GPU over ranks), out_of_memory, canceled.
+/// image. Over ranks these are the pairs of the points of all ranks, counted by all, which all get the same result;
+/// edges and options are the same on all. Throws Error: invalid_argument (fewer than two edges, edges that descend, are
+/// negative, NaN, or above 0 with a square that underflows relative to the largest coordinate or period; second edges
+/// for r, or none for the others; edges of mu above 1; with separations a last edge that is infinite, as the type of the
+/// points rounds it; a line of sight that is no axis; weights of another number than the points, negative or not finite;
+/// other_weights without another set; an invalid box; a box in addition to a tree), invalid_points (points that are not
+/// finite, extent over twice the period), too_large (more than 2^31 - 1 points), unsupported (dimension not built,
+/// another engine than the tree, a GPU over ranks), out_of_memory, canceled.
 [[nodiscard]] PairCounts pair_counts(const PointsOrTree& points, std::span<const double> edges,
                                      const PairCountOptions& options = {});
 

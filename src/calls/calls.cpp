@@ -286,6 +286,7 @@ void check(const PairCall& call, Where where) {
     const PairCountOptions& options = call.options;
     check_engine(options.engine, call.points, Task::pair_counts, where);
     check_bins(call.edges, options, call.points.dimension());
+    check_separations(call.edges, options, call.points.dtype());
     check_points(call.points, options.box, options.execution, where);
     if (call.other != nullptr) {
         check_view_for(*call.other, "the other points", where);

@@ -47,7 +47,7 @@ void count(Context& context, const PairCall& call, PairCounts& result) {
     job.limits = pair_limits(call.edges, options, frame);
     describe(frame, call.edges, options, result);
 
-    PairSums sums(job.limits.slots(), job.weighted);
+    PairSums sums(job.limits, job.weighted);
     int exponent = 0;
     if (has_pairs) {
         const PlaneTree<T>& tree = *points.planes(context, result.engine);

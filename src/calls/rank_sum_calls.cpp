@@ -73,6 +73,7 @@ std::vector<Argument> arguments_of(const PairCall& call) {
                                        {"number of second_edges", static_cast<double>(options.second_edges.size())},
                                        hash_of("second_edges", options.second_edges),
                                        {"line_of_sight", static_cast<double>(options.line_of_sight)},
+                                       flag("separations", options.separations),
                                        flag("another set", call.other != nullptr),
                                        flag("weights", options.weights.has_value()),
                                        flag("other_weights", options.other_weights.has_value())});

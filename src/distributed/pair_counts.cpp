@@ -5,8 +5,8 @@
 // their number, the points within the last edge of its own (ghost_points.hpp), and counts all pairs of both. Of one
 // set half of the turns meet every two ranks once; of two sets each rank has points of the first and fetches points of
 // the second. A turn in which no two ranks are near is left out, which all know beforehand. Counts are exact integers,
-// and weights whole numbers in a unit that follows from the largest weight of all ranks, so the sums are those of one
-// process.
+// weights whole numbers in a unit that follows from the largest weight of all ranks, and separations in one that follows
+// from the edges, so the sums are those of one process.
 //
 // Ghost points have no numbers, since ties do not matter here; what is sent with each is its weight as a whole number.
 // Cost: a rank's own pairs, and the pairs within the last edge of it; every rank fetches the points of half of the
@@ -21,6 +21,8 @@
 #include "pairs/count_pairs.hpp"
 #include "pairs/edges.hpp"
 #include "pairs/pair_weights.hpp"
+#include "support/int128.hpp"
+#include "support/int192.hpp"
 #include "support/joined_stages.hpp"
 
 #include <algorithm>
@@ -38,22 +40,31 @@ namespace kith::detail {
 namespace {
 
 /// Collective. Replaces each sum, 0 or more, by that of all ranks: in parts of 32 bits, whose sums fit 64 bits.
-void sum_of_all(Ranks& ranks, std::vector<Int128>& sums) {
-    constexpr std::size_t parts = 4;
-    constexpr int bits = 32;
+void sum_of_all(Ranks& ranks, std::vector<Int192>& sums) {
+    constexpr int parts = 6;
     std::vector<std::int64_t> split;
-    for (const Int128 sum : sums) {
-        for (std::size_t part = 0; part < parts; ++part) {
-            split.push_back(static_cast<std::uint32_t>(static_cast<UnsignedInt128>(sum) >> (bits * part)));
+    for (const Int192& sum : sums) {
+        for (int part = 0; part < parts; ++part) {
+            split.push_back(static_cast<std::uint32_t>(sum.word(part / 2) >> 32 * (part % 2)));
         }
     }
     ranks.sum(split);
     for (std::size_t i = 0; i < sums.size(); ++i) {
-        sums[i] = 0;
-        for (std::size_t part = parts; part-- > 0;) {
-            sums[i] = (sums[i] << bits) + split[i * parts + part];
+        const std::int64_t* const of_sum = split.data() + i * parts;
+        sums[i] = {};
+        for (int word = 0; word < parts / 2; ++word) {
+            const UnsignedInt128 of_word = (UnsignedInt128{static_cast<std::uint64_t>(of_sum[2 * word + 1])} << 32) +
+                                           static_cast<std::uint64_t>(of_sum[2 * word]);
+            sums[i] += Int192::shifted(of_word, word);
         }
     }
+}
+
+/// The same.
+void sum_of_all(Ranks& ranks, std::vector<Int128>& sums) {
+    std::vector<Int192> wide(sums.begin(), sums.end());
+    sum_of_all(ranks, wide);
+    std::ranges::transform(wide, sums.begin(), [](const Int192& sum) { return sum.low(); });
 }
 
 /// Collective. The unit of the weights of all ranks; 1 without weights.
@@ -226,7 +237,7 @@ PairCounts pair_counts_over_ranks(Ranks& ranks, Context& context, const PairsOve
     job.limits = pair_limits(call.edges, options, frame);
     PairCounts result;
     describe(frame, call.edges, options, result);
-    PairSums sums(job.limits.slots(), job.weighted);
+    PairSums sums(job.limits, job.weighted);
     int exponent = 0;
     if (has_pairs) {
         const WeightUnit unit = shared_unit(ranks, context, options.weights);
@@ -273,6 +284,7 @@ PairCounts pair_counts_over_ranks(Ranks& ranks, Context& context, const PairsOve
     }
     ranks.sum(sums.counts);
     sum_of_all(ranks, sums.weights);
+    sum_of_all(ranks, sums.separations);
     enter(sums, exponent, result);
     result.stages = joined_stages(context.take_stages());
     return result;

@@ -30,19 +30,15 @@ PairSums count_pairs(Context& context, PairJob<T> job) {
         auto made = std::make_unique<PairScratch<T>>();
         made->counts.assign(slots, 0);
         made->weights.assign(job.weighted ? slots : 0, 0);
+        made->separation_sums.assign(job.limits.separation_scale ? slots : 0, {});
         return made;
     });
     context.expect(tree.points.count);
     for_each_task(context, tree.planes[plane],
                   [&](std::int64_t node) { count_pairs_of_node(job, plane, node, scratch.local()); });
-    PairSums sums(job.limits.slots(), job.weighted);
+    PairSums sums(job.limits, job.weighted);
     for (const PairScratch<T>& counted : scratch.values()) {
-        for (std::size_t slot = 0; slot < slots; ++slot) {
-            sums.counts[slot] += counted.counts[slot];
-            if (job.weighted) {
-                sums.weights[slot] += counted.weights[slot];
-            }
-        }
+        sums.add(counted.counts, counted.weights, counted.separation_sums);
     }
     return sums;
 }

@@ -5,6 +5,7 @@
 #include <kith/pair_counts.hpp>
 
 #include "pairs/pair_job.hpp"
+#include "pairs/separations.hpp"
 #include "points/as_given.hpp"
 #include "points/frame.hpp"
 #include "support/message.hpp"
@@ -66,6 +67,18 @@ inline void check_bins(std::span<const double> edges, const PairCountOptions& op
     }
 }
 
+/// Throws invalid_argument for mean separations in bins that have no end in the type of the points.
+inline void check_separations(std::span<const double> edges, const PairCountOptions& options, DType dtype) {
+    const double last = edges.back();
+    const bool is_rounded = dtype == DType::float32 && std::isinf(static_cast<float>(last));
+    if (options.separations && (std::isinf(last) || is_rounded)) {
+        throw error(ErrorKind::invalid_argument, of_value(last), "edges[", edges.size() - 1, "] is ", last,
+                    std::isinf(last) ? "" : ", infinite in float32",
+                    "; mean separations need a finite last edge: give a length that no distance exceeds, or leave "
+                    "separations out");
+    }
+}
+
 /// Throws if the square of a length above 0 underflows relative to largest().
 template <Coordinate T, class Largest>
 void require_resolved_edges(std::span<const double> edges, const char* what, const Frame<T>& frame,
@@ -108,6 +121,9 @@ PairLimits<T> pair_limits(std::span<const double> edges, const PairCountOptions&
     for (const double edge : options.second_edges) {
         const T rounded = static_cast<T>(edge);
         limits.second.push_back(options.binning == PairBinning::s_mu ? rounded * rounded : frame.squared_radius(edge));
+    }
+    if (options.separations) {
+        limits.separation_scale = separation_scale(static_cast<T>(edges.back()), frame.exponent);
     }
     limits.first_count = std::ssize(limits.first);
     limits.second_count = std::ssize(limits.second);

@@ -59,7 +59,7 @@ void count_pairs_on_device(DeviceContext& context, const DeviceTreeHandle& handl
     describe(frame, call.edges, options, result);
     const PairLimits<T> limits = pair_limits(call.edges, options, frame);
     const bool weighted = options.weights || options.other_weights;
-    PairSums sums(limits.slots(), weighted);
+    PairSums sums(limits, weighted);
     int exponent = 0;
     if (has_pairs) {
         context.stage("count", [&] {

@@ -9,12 +9,14 @@
 #include <kith/pair_counts.hpp>
 
 #include "support/int128.hpp"
+#include "support/int192.hpp"
 #include "support/scratch_array.hpp"
 #include "tree/view.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace kith::detail {
@@ -29,6 +31,8 @@ struct PairLimits {
     std::int64_t second_count = 0; ///< 0: pairs are binned by r
     std::vector<T> first;          ///< padded
     std::vector<T> second;         ///< padded
+    /// Distances, of (rp, pi) those across, are summed as whole numbers of 1/this; none: they are not asked for.
+    std::optional<double> separation_scale = {};
 
     [[nodiscard]] std::int64_t slots() const { return first_count * std::max<std::int64_t>(1, second_count); }
 };
@@ -64,11 +68,14 @@ struct PairScratch {
     std::vector<Int128> weights;
     std::vector<std::int64_t> below;  ///< of a pair of leaves: pairs within a limit, by limit of both axes
     std::vector<Int128> weight_below; ///< their weights
+    std::vector<Int192> separation_sums;
+    std::vector<Int192> separation_below; ///< of a pair of leaves, as `below`
 
     ScratchArray<T> rows; ///< coordinates of the points of a leaf that are near another one, axis after axis
     ScratchArray<std::uint32_t> row_weights;
-    ScratchArray<T> across; ///< squares that limits of the first axis compare with, column after column
-    ScratchArray<T> along;  ///< pi2
+    ScratchArray<T> across;                 ///< squares that limits of the first axis compare with, column after column
+    ScratchArray<T> along;                  ///< pi2
+    ScratchArray<std::int64_t> separations; ///< roots of `across` as whole numbers
 };
 
 /// Counts the pairs of a node of the plane of the tasks: those within it and with later nodes, or with the other tree.

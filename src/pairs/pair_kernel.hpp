@@ -7,24 +7,29 @@
 // cumulative, as in pair_policy-inl.hpp: what is counted is within them, slots are differences, which are added at
 // once: whole numbers wrap around. Source: Gray and Moore (NIPS 2000).
 //
-// Sums are added to one of several copies of the slots, so that blocks seldom wait for each other; all are integers,
-// and bounds use the same operations as distances, so that the answer depends on no order and nothing needs slack.
+// Mean separations need the distance of every pair: then nothing is taken whole, and each lane also adds the distances
+// of the pairs within a limit, as whole numbers (separations.hpp).
+//
+// All sums are integers, and bounds use the same operations as distances, so that the answer depends on no order and
+// nothing needs slack.
 #pragma once
 
 #include "cuda/lane_sums.hpp"
 #include "geometry/distances_kernel.hpp"
 #include "pairs/pair_job.hpp"
+#include "pairs/pair_slots_kernel.hpp"
+#include "pairs/separations.hpp"
 #include "pairs/undecided.hpp"
+#include "support/int192.hpp"
 #include "tree/view.hpp"
 #include "walk/depth_first.hpp"
 
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <limits>
 
 namespace kith::detail::inline KITH_GPU {
-
-using DeviceWord = unsigned long long; ///< of 64 bits, as atomic operations name it
 
 /// PairLimits in memory of the device, and which axes make their squares.
 template <class T>
@@ -41,28 +46,6 @@ struct DevicePairLimits {
     [[nodiscard]] __device__ std::int64_t second_slots() const { return second_count > 0 ? second_count : 1; }
 };
 
-/// Sums by copy and slot: a count, and with weights two more words, of 128 bits.
-struct PairSlots {
-    DeviceWord* words = nullptr;
-    std::int64_t slots = 0;
-    std::int64_t copies = 0;
-    bool weighted = false;
-
-    [[nodiscard]] KITH_HOST_DEVICE int words_of_slot() const { return weighted ? 3 : 1; }
-    [[nodiscard]] __device__ DeviceWord* slot(std::int64_t copy, std::int64_t slot) const {
-        return words + (copy * slots + slot) * words_of_slot();
-    }
-    __device__ void add(std::int64_t copy, std::int64_t at, DeviceWord count, UnsignedInt128 weight) const {
-        DeviceWord* const sums = slot(copy, at);
-        atomicAdd(sums, count);
-        if (weighted) {
-            const auto low = static_cast<DeviceWord>(weight);
-            const DeviceWord before = atomicAdd(sums + 1, low);
-            atomicAdd(sums + 2, static_cast<DeviceWord>(weight >> 64) + (before > ~low ? 1U : 0U)); // with the carry
-        }
-    }
-};
-
 template <class T>
 struct PairKernelJob {
     PointSetView<T> points; ///< of the tree whose leaves are the tasks
@@ -73,6 +56,7 @@ struct PairKernelJob {
     std::array<const std::int64_t*, max_planes> other_sums{}; ///< of the weights, by plane and node
     bool within = false;                                      ///< pairs of one set; then both trees are the same
     DevicePairLimits<T> limits;
+    double separation_scale = 0; ///< as that of PairLimits
     PairSlots slots;
 };
 
@@ -118,7 +102,7 @@ inline constexpr int pair_blocks = 4; ///< at a time on a multiprocessor, at lea
 
 /// One leaf's pairs. All members but is_wanted() are called by the whole warp. With Along, pairs are binned by two
 /// squares.
-template <class T, int D, bool Periodic, bool Along>
+template <class T, int D, bool Periodic, bool Along, bool Separations>
 class LeafPairs {
 public:
     __device__ LeafPairs(const PairKernelJob<T>& job, std::int64_t leaf)
@@ -135,7 +119,7 @@ public:
             x_[a] = job.points.axis(axis)[point];
             period_[a] = job.others.period[axis];
         }
-        if (job.slots.weighted) {
+        if (job.slots.weighted || Separations) {
             weight_ = !has_point ? 0 : job.weights != nullptr ? job.weights[point] : 1;
             sum_ = sum_of_warp(DeviceWord{weight_});
         }
@@ -154,7 +138,7 @@ public:
     }
 
 private:
-    static constexpr int cells_at_once = 4; ///< limits of both axes that a pair is compared with
+    static constexpr int cells_at_once = Separations ? 2 : 4; ///< limits of both axes that a pair is compared with
 
     [[nodiscard]] __device__ int axis_of(int a) const {
         return Along ? job_.limits.axes[a] : a;
@@ -201,7 +185,7 @@ private:
             return false;
         }
         const bool are_later = !job_.within || nodes.first_point[node] >= begin_ + size_;
-        if (!are_later || !limits.is_whole()) {
+        if (Separations || !are_later || !limits.is_whole()) {
             return true;
         }
         take_whole(limits.slot(0, 0, job_.limits.second_slots()), plane, node);
@@ -247,6 +231,7 @@ private:
         std::int32_t column[cells_at_once];
         std::uint32_t count[cells_at_once];
         DeviceWord weight[cells_at_once];
+        UnsignedInt128 separation[cells_at_once];
 #pragma unroll
         for (int c = 0; c < cells_at_once; ++c) {
             row[c] = static_cast<std::int32_t>(Along ? (first_cell + c) / limits.columns : first_cell + c);
@@ -258,6 +243,7 @@ private:
                                                       : std::numeric_limits<T>::quiet_NaN();
             count[c] = 0;
             weight[c] = 0;
+            separation[c] = 0;
         }
         const PlaneView<T>& leaves = job_.others.planes[0];
         const PointSetView<T>& points = job_.others.points;
@@ -271,32 +257,48 @@ private:
             const DeviceWord of_other = job_.other_weights != nullptr ? job_.other_weights[other] : 1;
             const bool is_pair = other > last_before_;
             const T factor = factor_of(squares.across);
+            const UnsignedInt128 of_pair = Separations ? UnsignedInt128{of_other} * whole_distance(squares.across) : 0;
 #pragma unroll
             for (int c = 0; c < cells_at_once; ++c) {
                 const bool is_within =
                     is_pair && squares.across <= first[c] && (!Along || !(squares.along > second[c] * factor));
                 count[c] += is_within ? 1 : 0;
                 weight[c] += is_within ? of_other : 0;
+                if constexpr (Separations) {
+                    separation[c] += is_within ? of_pair : 0;
+                }
             }
         }
 #pragma unroll
         for (int c = 0; c < cells_at_once; ++c) {
             if (row[c] < limits.rows) {
                 add_cell(limits, row[c], column[c], __reduce_add_sync(whole_warp, count[c]),
-                         job_.slots.weighted ? sum_of_warp(UnsignedInt128{weight[c]} * weight_) : 0);
+                         job_.slots.weighted ? sum_of_warp(UnsignedInt128{weight[c]} * weight_) : 0,
+                         Separations ? sum_of_warp(separation[c] * weight_) : 0);
             }
         }
     }
 
+    /// The root of a square, in units of separations.
+    [[nodiscard]] __device__ DeviceWord whole_distance(T squared) const {
+        const double rounded =
+            fused_multiply_add(static_cast<double>(root(squared)), job_.separation_scale, separation_rounder);
+        return std::bit_cast<DeviceWord>(rounded) - std::bit_cast<DeviceWord>(separation_rounder);
+    }
+
     /// Adds what is within one limit of each axis to its slot, and takes it from the next ones: a lane for each of them.
     __device__ void add_cell(const UndecidedLimits& limits, std::int32_t row, std::int32_t column, DeviceWord count,
-                             UnsignedInt128 weight) const {
+                             UnsignedInt128 weight, [[maybe_unused]] UnsignedInt128 separation) const {
         const int down = lane_ / 2;
         const int right = lane_ % 2;
         if (down < 2 && row + down < limits.rows && column + right < limits.columns && count > 0) {
             const bool is_added = down == right;
-            job_.slots.add(copy_, limits.slot(row + down, column + right, job_.limits.second_slots()),
-                           is_added ? count : 0 - count, is_added ? weight : 0 - weight);
+            const std::int64_t slot = limits.slot(row + down, column + right, job_.limits.second_slots());
+            job_.slots.add(copy_, slot, is_added ? count : 0 - count, is_added ? weight : 0 - weight);
+            if constexpr (Separations) {
+                const Int192 sum(static_cast<Int128>(separation));
+                job_.slots.add_separation(copy_, slot, is_added ? sum : -sum);
+            }
         }
     }
 
@@ -319,38 +321,15 @@ private:
 };
 
 /// The grid has a warp for each leaf.
-template <class T, int D, bool Periodic, bool Along>
+template <class T, int D, bool Periodic, bool Along, bool Separations>
 __global__ void __launch_bounds__(pair_warps* warp_size, pair_blocks)
     count_pairs_kernel(const __grid_constant__ PairKernelJob<T> job) {
     static_assert(sizeof(job) <= 4096, "parameters of a kernel");
     const std::int64_t leaf = thread_index() / warp_size;
     if (leaf < job.leaves.nodes) {
-        LeafPairs<T, D, Periodic, Along>(job, leaf).count();
+        LeafPairs<T, D, Periodic, Along, Separations>(job, leaf).count();
     }
 }
-
-/// Adds all copies of a slot to the first.
-struct JoinPairSlots {
-    PairSlots slots;
-
-    __device__ void operator()(std::int64_t slot) const {
-        DeviceWord count = 0;
-        UnsignedInt128 weight = 0;
-        for (std::int64_t copy = 0; copy < slots.copies; ++copy) {
-            const DeviceWord* const sums = slots.slot(copy, slot);
-            count += sums[0];
-            if (slots.weighted) {
-                weight += UnsignedInt128{sums[2]} << 64 | sums[1];
-            }
-        }
-        DeviceWord* const joined = slots.slot(0, slot);
-        joined[0] = count;
-        if (slots.weighted) {
-            joined[1] = static_cast<DeviceWord>(weight);
-            joined[2] = static_cast<DeviceWord>(weight >> 64);
-        }
-    }
-};
 
 /// Brings whole weights into the order of the tree.
 struct GatherWeights {

@@ -9,9 +9,13 @@
 // Limits are cumulative: what is counted is the pairs within each limit, of both axes; slots are differences. Within a
 // leaf, both orders of a pair and the pairs of a point with itself are counted, which are within every limit; a half of
 // what exceeds the number of points is left.
+//
+// Where separations are asked for, no node is taken whole, since the distances of its pairs are not known; counts come
+// out the same.
 
 #include "pairs/pair_bounds-inl.hpp"
 #include "pairs/pair_job.hpp"
+#include "pairs/separations-inl.hpp"
 #include "pairs/undecided.hpp"
 #include "pairs/within-inl.hpp"
 #include "walk/pair_walk-inl.hpp"
@@ -52,6 +56,14 @@ public:
     PairPolicy(const PairJob<T>& job, PairScratch<T>& scratch)
         : Bounding(job.limits), job_(job), limits_(job.limits), scratch_(scratch),
           second_slots_(std::max<std::int64_t>(1, job.limits.second_count)) {}
+
+    template <class Of, class V = hn::Vec<Of>>
+    [[nodiscard]] HWY_INLINE auto are_whole(Of tag, const PairBoundsOf<V>& bounds) const {
+        if (limits_.separation_scale) {
+            return hn::Lt(hn::Zero(tag), hn::Zero(tag));
+        }
+        return Bounding::are_whole(tag, bounds);
+    }
 
     void take_node(int level, std::int32_t node, const PairBounds& bounds) const {
         const PlaneView<T>& plane = job_.first.tree->planes[level];
@@ -100,6 +112,11 @@ public:
             set_total(undecided, scratch_.weight_below, sum * sum);
             for (Int128& below : scratch_.weight_below) {
                 below = (below - squares) / 2;
+            }
+        }
+        if (limits_.separation_scale) {
+            for (Int192& below : scratch_.separation_below) {
+                below = below.half();
             }
         }
         add_to_slots(undecided);
@@ -167,9 +184,11 @@ private:
 
     [[nodiscard]] static Rows rows_of(const Leaf& leaf) {
         const PointSetView<T>& points = leaf.tree->tree->points;
-        const std::uint32_t* weights = leaf.tree->weights;
-        return {points.axis(0) + leaf.begin, points.stride, weights != nullptr ? weights + leaf.begin : nullptr,
-                leaf.end - leaf.begin};
+        return {points.axis(0) + leaf.begin, points.stride, weights_of(leaf), leaf.end - leaf.begin};
+    }
+    /// Null: 1 each.
+    [[nodiscard]] static const std::uint32_t* weights_of(const Leaf& leaf) {
+        return leaf.tree->weights != nullptr ? leaf.tree->weights + leaf.begin : nullptr;
     }
 
     /// The points of a leaf that may have one of another leaf within the last limits; copied.
@@ -213,6 +232,9 @@ private:
         if (job_.weighted) {
             scratch_.weight_below.assign(scratch_.below.size(), 0);
         }
+        if (limits_.separation_scale) {
+            scratch_.separation_below.assign(scratch_.below.size(), {});
+        }
         const std::int64_t width = padded(leaf.end - leaf.begin);
         const std::int64_t rows_at_once = std::max<std::int64_t>(1, squares_at_once / width);
         for (std::int64_t i = 0; i < rows.count; i += rows_at_once) {
@@ -226,33 +248,53 @@ private:
                 limits_.binning == PairBinning::rp_pi ? write_squares<Periodic, PairBinning::rp_pi>(some, leaf)
                                                       : write_squares<Periodic, PairBinning::s_mu>(some, leaf);
             }
+            if (limits_.separation_scale) {
+                scratch_.separations.reserve(width * some.count);
+                write_separations(scratch_.across.data(), width * some.count, *limits_.separation_scale,
+                                  scratch_.separations.data());
+            }
             for (std::int64_t row = 0; row < undecided.rows; ++row) {
                 for (std::int64_t column = 0; column < undecided.columns; ++column) {
+                    const WithinLimits<T> within = within_limits(undecided, row, column);
+                    const std::int64_t cell = row * undecided.columns + column;
                     if (!undecided.is_all(row, column)) {
-                        count_squares(some, leaf, width, undecided, row, column);
+                        count_squares(within, some, leaf, width, cell);
+                    }
+                    if (limits_.separation_scale) {
+                        sum_separations(within, some, leaf, width, cell);
                     }
                 }
             }
         }
     }
 
-    /// Adds what is within one limit of each axis.
-    void count_squares(const Rows& rows, const Leaf& leaf, std::int64_t width, const UndecidedLimits& undecided,
-                       std::int64_t row, std::int64_t column) const {
+    /// One undecided limit of each axis, of squares that have been written.
+    [[nodiscard]] WithinLimits<T> within_limits(const UndecidedLimits& undecided, std::int64_t row,
+                                                std::int64_t column) const {
         const bool is_limited = undecided.second_begin + column < undecided.second_end;
         const std::int64_t first = undecided.first_begin + row;
-        const WithinLimits<T> within{
-            scratch_.across.data(), is_limited ? scratch_.along.data() : nullptr,
-            first < undecided.first_end ? limits_.first[first] : std::numeric_limits<T>::infinity(),
-            is_limited ? limits_.second[undecided.second_begin + column] : T(0), limits_.binning == PairBinning::s_mu};
-        const std::int64_t cell = row * undecided.columns + column;
+        return {scratch_.across.data(), is_limited ? scratch_.along.data() : nullptr,
+                first < undecided.first_end ? limits_.first[first] : std::numeric_limits<T>::infinity(),
+                is_limited ? limits_.second[undecided.second_begin + column] : T(0),
+                limits_.binning == PairBinning::s_mu};
+    }
+
+    /// Adds what is within the limits.
+    void count_squares(const WithinLimits<T>& within, const Rows& rows, const Leaf& leaf, std::int64_t width,
+                       std::int64_t cell) const {
         scratch_.below[cell] += count_within(within, width * rows.count);
         if (job_.weighted) {
-            const std::uint32_t* weights = leaf.tree->weights;
             scratch_.weight_below[cell] +=
-                weight_within(within, rows.weights, rows.count, weights != nullptr ? weights + leaf.begin : nullptr,
-                              leaf.end - leaf.begin);
+                weight_within(within, rows.weights, rows.count, weights_of(leaf), leaf.end - leaf.begin);
         }
+    }
+    void sum_separations(const WithinLimits<T>& within, const Rows& rows, const Leaf& leaf, std::int64_t width,
+                         std::int64_t cell) const {
+        const std::int64_t* separations = scratch_.separations.data();
+        scratch_.separation_below[cell] +=
+            job_.weighted ? weighted_separations_within(within, separations, rows.weights, rows.count, weights_of(leaf),
+                                                        leaf.end - leaf.begin)
+                          : separations_within(within, separations, width * rows.count);
     }
 
     /// The squares of all pairs of rows with the points of a leaf, a vector of points after the other; those behind the
@@ -317,6 +359,9 @@ private:
         if (job_.weighted) {
             add_differences(undecided, scratch_.weight_below.data(), scratch_.weights.data());
         }
+        if (limits_.separation_scale) {
+            add_differences(undecided, scratch_.separation_below.data(), scratch_.separation_sums.data());
+        }
     }
     template <class Sum>
     void add_differences(const UndecidedLimits& undecided, const Sum* below, Sum* slots) const {
@@ -324,9 +369,9 @@ private:
         for (std::int64_t row = 0; row < undecided.rows; ++row) {
             for (std::int64_t column = 0; column < columns; ++column) {
                 const Sum* at = below + row * columns + column;
-                const Sum before = row > 0 ? at[-columns] : 0;
-                const Sum left = column > 0 ? at[-1] : 0;
-                const Sum both = row > 0 && column > 0 ? at[-columns - 1] : 0;
+                const Sum before = row > 0 ? at[-columns] : Sum(0);
+                const Sum left = column > 0 ? at[-1] : Sum(0);
+                const Sum both = row > 0 && column > 0 ? at[-columns - 1] : Sum(0);
                 slots[undecided.slot(row, column, second_slots_)] += *at - before - left + both;
             }
         }

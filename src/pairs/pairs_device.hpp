@@ -57,6 +57,14 @@ inline std::int64_t copies_of_slots(const DeviceWork& work, std::int64_t bytes_o
                                     blocks);
 }
 
+template <Coordinate T, int D, bool Separations>
+auto count_pairs_kernel_of(bool periodic, bool is_along) {
+    return is_along ? (periodic ? count_pairs_kernel<T, D, true, true, Separations>
+                                : count_pairs_kernel<T, D, false, true, Separations>)
+                    : (periodic ? count_pairs_kernel<T, D, true, false, Separations>
+                                : count_pairs_kernel<T, D, false, false, Separations>);
+}
+
 /// Counts the pairs of one set, which both trees then are, or of two.
 template <Coordinate T, int D>
 PairSums count_pairs(DeviceContext& context, WeightedDeviceTree<T> first, WeightedDeviceTree<T> second, bool weighted,
@@ -96,6 +104,8 @@ PairSums count_pairs(DeviceContext& context, WeightedDeviceTree<T> first, Weight
     }
     job.slots.slots = limits.slots();
     job.slots.weighted = weighted;
+    job.slots.separations = limits.separation_scale.has_value();
+    job.separation_scale = limits.separation_scale.value_or(0);
     const std::int64_t words = job.slots.slots * job.slots.words_of_slot();
     const std::int64_t blocks = (job.leaves.nodes + std::int64_t{pair_warps} - 1) / pair_warps;
     job.slots.copies = copies_of_slots(context, 8 * words, blocks);
@@ -106,18 +116,21 @@ PairSums count_pairs(DeviceContext& context, WeightedDeviceTree<T> first, Weight
     const bool periodic = first.tree->points.frame.periodic || second.tree->points.frame.periodic;
     const bool is_along = limits.binning != PairBinning::separation;
     launch(context, "counting pairs",
-           is_along ? (periodic ? count_pairs_kernel<T, D, true, true> : count_pairs_kernel<T, D, false, true>)
-                    : (periodic ? count_pairs_kernel<T, D, true, false> : count_pairs_kernel<T, D, false, false>),
+           job.slots.separations ? count_pairs_kernel_of<T, D, true>(periodic, is_along)
+                                 : count_pairs_kernel_of<T, D, false>(periodic, is_along),
            blocks, pair_warps * warp_size, job);
     for_each_index(context, "joining counts of pairs", job.slots.slots, JoinPairSlots{job.slots});
     const std::vector<DeviceWord> found = context.to_host(slots.data(), words);
 
-    PairSums sums(job.slots.slots, weighted);
+    PairSums sums(limits, weighted);
     for (std::int64_t slot = 0; slot < job.slots.slots; ++slot) {
         const DeviceWord* const of_slot = found.data() + slot * job.slots.words_of_slot();
         sums.counts[slot] = static_cast<std::int64_t>(of_slot[0]);
         if (weighted) {
             sums.weights[slot] = static_cast<Int128>(UnsignedInt128{of_slot[2]} << 64 | of_slot[1]);
+        }
+        if (job.slots.separations) {
+            sums.separations[slot] = job.slots.separation(of_slot);
         }
     }
     return sums;

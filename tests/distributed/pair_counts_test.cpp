@@ -1,5 +1,5 @@
 // Pair counts over ranks against the oracle: every type, built dimension, point set, box and kind of bins, of one set
-// and of two, with and without weights; and against the serial call for more points than the oracle can visit.
+// and of two, with and without weights and separations; and against the serial call for more points than the oracle can visit.
 #include "distributed/distributions.hpp"
 #include "pairs/conformance.hpp"
 #include "support/cases.hpp"
@@ -109,8 +109,10 @@ TEST_P(PairsOverRanks, AreThoseOfTheOracle) {
                 const Sets sets{set.view(), is_separate ? &others_view : nullptr,
                                 drawn_distribution(set.count(), ranks, draw),
                                 drawn_distribution(others_view.count(), ranks, draw), draw.integer(3) == 0};
-                count_over_ranks(sets, bins.edges, options_for(bins, weights, named.box), [&](const PairCounts& found) {
-                    EXPECT_TRUE(same_pairs(found, expected))
+                PairCountOptions options = options_for(bins, weights, named.box);
+                options.separations = wants_separations<T>(bins, draw);
+                count_over_ranks(sets, bins.edges, options, [&](const PairCounts& found) {
+                    EXPECT_TRUE(same_pairs(found, expected, options.separations))
                         << named.name << ", " << pair_binning_names[static_cast<std::size_t>(binning)]
                         << (is_separate ? ", two sets" : "") << ", " << ranks << " ranks, edges "
                         << testing::PrintToString(bins.edges) << " and " << testing::PrintToString(bins.second_edges);
@@ -136,7 +138,8 @@ TEST_F(PairsOverRanksIn3D, AreThoseOfOneProcessOnEveryNumberOfRanks) {
     const std::vector<double> all{0.2, 0.5, std::numeric_limits<double>::infinity()};
     const std::vector<double> pi{0, 0.05, 0.2};
     for (const std::vector<double>& edges : {near, all}) {
-        const PairCountOptions options{.box = Box::periodic(1), .weights = weights, .execution = cpu(1)};
+        PairCountOptions options{.box = Box::periodic(1), .weights = weights, .execution = cpu(1)};
+        options.separations = edges.back() < 1;
         PairCountOptions of_two = options;
         of_two.other_weights = other_weights;
         of_two.binning = PairBinning::rp_pi;
@@ -147,6 +150,7 @@ TEST_F(PairsOverRanksIn3D, AreThoseOfOneProcessOnEveryNumberOfRanks) {
             return [&expected](const PairCounts& found) {
                 EXPECT_EQ(found.counts, expected.counts);
                 EXPECT_EQ(found.weighted, expected.weighted);
+                EXPECT_EQ(found.separations, expected.separations);
                 EXPECT_EQ(found.vanished_weights, expected.vanished_weights);
                 EXPECT_EQ(found.wrapped_points, expected.wrapped_points);
                 EXPECT_EQ(found.box, expected.box);

@@ -2,8 +2,11 @@
 #include "oracle/pair_counts.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
+#include <limits>
 
 namespace kith::oracle {
 
@@ -16,6 +19,57 @@ struct WholeWeights {
     std::vector<Wide> numbers;
     int exponent = 0; ///< of the unit
     std::int64_t vanished = 0;
+};
+
+/// A sum of numbers of up to 127 bits: digits of 32 bits, the lowest first.
+class LongSum {
+public:
+    void add(Wide number) {
+        std::uint64_t carry = 0;
+        for (std::uint64_t& digit : digits_) {
+            const std::uint64_t sum = digit + static_cast<std::uint32_t>(number) + carry;
+            digit = sum & 0xffffffffU;
+            carry = sum >> 32;
+            number >>= 32;
+        }
+    }
+
+    /// Over a number above 0, rounded once to the nearest double, ties to even: binary digits of the quotient, the
+    /// leading one first. There are 53 of them before it is rounded by what follows.
+    [[nodiscard]] double over(Wide divisor) const {
+        Wide rest = 0;
+        Wide kept = 0; // 53 digits
+        int significant = 0;
+        int exponent = static_cast<int>(32 * digits_.size()); // of the digit last seen
+        bool is_half = false;
+        while (true) {
+            --exponent;
+            const bool digit = exponent >= 0 && (digits_[static_cast<std::size_t>(exponent / 32)] >> exponent % 32) % 2;
+            if (exponent < 0 && rest == 0 && significant < 53) {
+                return std::ldexp(static_cast<double>(kept), exponent + 1); // there are no more digits
+            }
+            rest = 2 * rest + (digit ? 1 : 0);
+            const bool is_one = rest >= divisor;
+            rest -= is_one ? divisor : 0;
+            if (significant == 53) {
+                is_half = is_one;
+                break;
+            }
+            kept = 2 * kept + (is_one ? 1 : 0);
+            significant += is_one || significant > 0 ? 1 : 0;
+        }
+        bool is_more = rest != 0;
+        for (int k = exponent - 1; k >= 0; --k) {
+            is_more = is_more || (digits_[static_cast<std::size_t>(k / 32)] >> k % 32) % 2 != 0;
+        }
+        if (is_half && (is_more || kept % 2 == 1)) {
+            ++kept;
+        }
+        return std::ldexp(static_cast<double>(kept), exponent + 1);
+    }
+
+private:
+    std::array<std::uint64_t, 8> digits_{};
 };
 
 WholeWeights whole(const std::optional<std::vector<double>>& weights, std::int64_t count) {
@@ -70,7 +124,15 @@ class Counting {
 public:
     Counting(const WorkingCopy<T>& points, const PairBins& bins)
         : points_(points), bins_(bins), columns_(bins.second_edges.empty() ? 1 : bins.second_edges.size() - 1),
-          counts_((bins.edges.size() - 1) * columns_), weights_(counts_.size()) {}
+          counts_((bins.edges.size() - 1) * columns_), weights_(counts_.size()), separations_(counts_.size()) {
+        const T last = static_cast<T>(bins.edges.back());
+        while (std::isfinite(last) && last >= std::ldexp(1.0, exponent_ + 50)) {
+            ++exponent_;
+        }
+        while (last > 0 && last < std::ldexp(1.0, exponent_ + 49)) {
+            --exponent_;
+        }
+    }
 
     void add(const T* p, const T* q, Wide weight) {
         const T d2 = squared_distance(points_, p, q);
@@ -102,12 +164,24 @@ public:
             const std::size_t bin = static_cast<std::size_t>(row) * columns_ + static_cast<std::size_t>(column);
             ++counts_[bin];
             weights_[bin] += weight;
+            if (std::isfinite(static_cast<T>(bins_.edges.back()))) {
+                const T distance = std::sqrt(bins_.binning == PairBinning::rp_pi ? across : d2);
+                const double units = std::ldexp(static_cast<double>(distance), -points_.exponent - exponent_);
+                separations_[bin].add(weight * static_cast<Wide>(std::nearbyint(units)));
+            }
         }
     }
 
     [[nodiscard]] PairTable table(const Weights& weights, const WholeWeights& first, const WholeWeights& second) const {
         PairTable result;
         result.counts = counts_;
+        if (std::isfinite(static_cast<T>(bins_.edges.back()))) {
+            for (std::size_t bin = 0; bin < counts_.size(); ++bin) {
+                result.separations.push_back(weights_[bin] > 0
+                                                 ? std::ldexp(separations_[bin].over(weights_[bin]), exponent_)
+                                                 : std::numeric_limits<double>::quiet_NaN());
+            }
+        }
         if (weights.first || weights.second) {
             for (const Wide sum : weights_) {
                 result.weighted.push_back(std::ldexp(static_cast<double>(sum), first.exponent + second.exponent));
@@ -121,7 +195,9 @@ private:
     const PairBins& bins_;
     std::size_t columns_;
     std::vector<std::int64_t> counts_;
-    std::vector<Wide> weights_;
+    std::vector<Wide> weights_; ///< 1 each without weights
+    std::vector<LongSum> separations_;
+    int exponent_ = 0; ///< of the unit of separations: 2^-50 of the power of two above the last edge
 };
 
 } // namespace

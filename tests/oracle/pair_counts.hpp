@@ -28,6 +28,7 @@ struct Weights {
 struct PairTable {
     std::vector<std::int64_t> counts;
     std::vector<double> weighted;      ///< empty without weights
+    std::vector<double> separations;   ///< means, weighted; empty if the last edge is infinite
     std::int64_t vanished_weights = 0; ///< 0 too if a set has no points
 };
 

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <vector>
 
 namespace kith::oracle {
@@ -54,6 +55,23 @@ TEST(PairCounts, WeightsMultiply) {
     EXPECT_EQ(found.vanished_weights, 1);
     EXPECT_EQ(pair_counts(copy, copy.points, {.edges = {0, 0}}, {.second = {{1, 0.5, 3, 4}}}).weighted,
               std::vector<double>{2 * 1.5 + 3 + 4});
+}
+
+TEST(PairCounts, SeparationsAreMeansByWeight) {
+    const WorkingCopy<double> copy = working_copy<double>(points, 2);
+    const PairTable found = pair_counts(copy, {.edges = {0, 3, 4.5, 7}});
+    ASSERT_EQ(found.counts, (Counts{3, 1, 2}));
+    EXPECT_EQ(found.separations[0], 2);                          // 0 3 3
+    EXPECT_NEAR(found.separations[1], std::sqrt(20.0), 0x1p-48); // in units of 2^-50 of 8
+    EXPECT_NEAR(found.separations[2], std::sqrt(41.0), 0x1p-48);
+    EXPECT_EQ(pair_counts(copy, {.edges = {0, 3}}, {.first = {{1, 2, 3, 9}}}).separations[0],
+              (1 * 2 * 0 + 3 * 3 + 6 * 3) / 11.0);
+    EXPECT_TRUE(std::isnan(pair_counts(copy, {.edges = {1, 2}}).separations[0]));
+    EXPECT_TRUE(std::isnan(pair_counts(copy, {.edges = {1, 3}}, {.first = {{0, 0, 3, 9}}}).separations[0]));
+    // Across y: 0; 3 twice; 5 twice; 2.
+    const PairTable across = pair_counts(
+        copy, {.binning = PairBinning::rp_pi, .edges = {0, 5}, .second_edges = {0, 1, 4}, .line_of_sight = 1});
+    EXPECT_EQ(across.separations, (std::vector<double>{2, 4}));
 }
 
 TEST(PairCounts, TakeTheNearestImage) {

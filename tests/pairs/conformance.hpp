@@ -14,8 +14,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <functional>
+#include <ios>
 #include <optional>
 #include <string>
 #include <vector>
@@ -29,6 +31,7 @@ struct PairRequest {
     Box box;
     const oracle::PairBins& bins;
     const oracle::Weights& weights;
+    bool separations = false;
 };
 
 /// One way to count: on a device, pairs of points or of a kept tree. What does not change the answer (threads, the shape
@@ -83,7 +86,15 @@ inline PairCountOptions options_for(const oracle::PairBins& bins, const oracle::
     return options;
 }
 inline PairCountOptions options_for(const PairRequest& request) {
-    return options_for(request.bins, request.weights, request.box);
+    PairCountOptions options = options_for(request.bins, request.weights, request.box);
+    options.separations = request.separations;
+    return options;
+}
+
+/// Whether to ask for separations: about every second time that they are defined.
+template <class T>
+bool wants_separations(const oracle::PairBins& bins, Random& draw) {
+    return draw.integer(2) == 0 && std::isfinite(static_cast<T>(bins.edges.back()));
 }
 
 inline PairCounts counts_of(const PointsOrTree& points, const std::optional<PointsView>& others,
@@ -92,7 +103,19 @@ inline PairCounts counts_of(const PointsOrTree& points, const std::optional<Poin
                   : pair_counts(points, request.bins.edges, options);
 }
 
-inline testing::AssertionResult same_pairs(const PairCounts& found, const oracle::PairTable& expected) {
+inline testing::AssertionResult same_pairs(const PairCounts& found, const oracle::PairTable& expected,
+                                           bool with_separations) {
+    const std::size_t means = with_separations ? expected.counts.size() : 0;
+    if (found.separations.size() != means) {
+        return testing::AssertionFailure() << found.separations.size() << " separations instead of " << means;
+    }
+    for (std::size_t bin = 0; bin < means; ++bin) {
+        const double mean = found.separations[bin];
+        if (mean != expected.separations[bin] && !(std::isnan(mean) && std::isnan(expected.separations[bin]))) {
+            return testing::AssertionFailure() << std::hexfloat << "the mean separation of bin " << bin << " is "
+                                               << mean << " instead of " << expected.separations[bin];
+        }
+    }
     if (found.counts != expected.counts) {
         for (std::size_t bin = 0; bin < expected.counts.size(); ++bin) {
             if (bin >= found.counts.size() || found.counts[bin] != expected.counts[bin]) {

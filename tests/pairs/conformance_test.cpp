@@ -1,5 +1,5 @@
 // Pair counts of every backend against the oracle: every type, built dimension, point set and box; bins of each kind,
-// with edges that distances hit; with and without weights, of one set and of two.
+// with edges that distances hit; with and without weights and separations, of one set and of two.
 #include "pairs/conformance.hpp"
 #include "support/linking_lengths.hpp"
 
@@ -73,12 +73,13 @@ TEST_P(PairConformance, CountsEqualTheOracle) {
                            " and " + testing::PrintToString(bins.second_edges) + ", axis " +
                            std::to_string(bins.line_of_sight);
                 };
-                PairRequest request{set.view(), {}, named.box, bins, weights};
+                PairRequest request{set.view(), {}, named.box, bins, weights, wants_separations<T>(bins, draw)};
                 if (is_separate) {
                     request.others = PointsView(others, set.dimension);
                 }
                 for (const PairBackend& backend : pair_backends()) {
-                    EXPECT_TRUE(same_pairs(backend.count(request, draw), expected)) << backend.name << ", " << what();
+                    EXPECT_TRUE(same_pairs(backend.count(request, draw), expected, request.separations))
+                        << backend.name << ", " << what();
                 }
             }
         }

@@ -98,13 +98,46 @@ TEST_F(PairCountsOfMany, OfEqualWeightsAreCounts) {
     EXPECT_EQ(found.vanished_weights, 0);
 }
 
+TEST_F(PairCountsOfMany, SeparationsLieWithinTheirBinsAndChangeNoCount) {
+    const PairCounts plain = pair_counts(view_, edges_, {.box = box_});
+    const PairCounts found = pair_counts(view_, edges_, {.box = box_, .separations = true});
+    EXPECT_TRUE(plain.separations.empty());
+    EXPECT_EQ(found.counts, plain.counts);
+    for (std::size_t k = 0; k < found.counts.size(); ++k) {
+        EXPECT_GT(found.separations[k], found.edges[k]);
+        EXPECT_LT(found.separations[k], found.edges[k + 1]);
+    }
+    PairCountOptions weighted{.box = box_, .separations = true};
+    const std::vector<double> threes(static_cast<std::size_t>(view_.count()), 3);
+    weighted.weights = threes;
+    weighted.execution = cpu(3);
+    EXPECT_EQ(pair_counts(view_, edges_, weighted).separations, found.separations); // equal weights cancel
+}
+
+TEST_F(PairCountsOfMany, SeparationsOfTheLargestWeightsDoNotOverflow) {
+    // 8,000 coincident points beside as many at 0.5: 2^26 pairs of weights of nearly 2^62.
+    std::vector<float> points(2 * 3 * 8192, 0.25F);
+    for (std::size_t i = 0; i < points.size() / 2; i += 3) {
+        points[i] = 0.75F;
+    }
+    const std::vector<double> weights(2 * 8192, 2147483647);
+    const std::vector<double> edges{0.1, 0.5};
+    const PairCounts found =
+        pair_counts(PointsView(points, 3), edges, {.weights = weights, .separations = true, .execution = cpu(1)});
+    EXPECT_EQ(found.counts[0], 8192LL * 8192);
+    EXPECT_EQ(found.separations[0], 0.5);
+}
+
 TEST_F(PairCountsOfMany, OfCoincidentPointsAreAtZero) {
     const std::vector<float> same(3 * 5000, 0.25F);
     const std::vector<double> edges{0, 0.1, 0.2};
     const std::vector<double> weights(5000, 0.5);
-    const PairCounts found = pair_counts(PointsView(same, 3), edges, {.box = box_, .weights = weights});
+    const PairCounts found =
+        pair_counts(PointsView(same, 3), edges, {.box = box_, .weights = weights, .separations = true});
     EXPECT_EQ(found.counts, (std::vector<std::int64_t>{5000LL * 4999 / 2, 0}));
     EXPECT_EQ(found.weighted, (std::vector<double>{5000.0 * 4999 / 8, 0}));
+    EXPECT_EQ(found.separations[0], 0);
+    EXPECT_TRUE(std::isnan(found.separations[1]));
 }
 
 TEST_F(PairCountsOfMany, OfFewPoints) {

@@ -60,6 +60,14 @@ TEST_F(PairRefusals, OfWeights) {
     EXPECT_TRUE(refuses({"other_weights", "without another set"}, {0, 1}, {.other_weights = three}));
 }
 
+TEST_F(PairRefusals, OfSeparationsWithoutALastEdge) {
+    EXPECT_TRUE(refuses({"edges[2] is inf", "finite last edge"}, {0, 1, infinity}, {.separations = true}));
+    EXPECT_TRUE(refuses({"edges[1] is 1e+39, infinite in float32"}, {0, 1e39}, {.separations = true}));
+    const std::vector<double> points{0, 0, 0, 3, 0, 0};
+    EXPECT_EQ(pair_counts(PointsView(points, 3), Edges{0, 1e39}, {.separations = true}).counts,
+              std::vector<std::int64_t>{1});
+}
+
 TEST_F(PairRefusals, OfAnotherSet) {
     const std::vector<float> points{0, 0, 0};
     const std::vector<double> doubles{0, 0, 0};
