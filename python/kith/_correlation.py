@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy
 
-from kith import _core, _jackknife, _units
+from kith import _arrays, _core, _jackknife, _units
 from kith._arrays import AnyArray, BoxLike, ProgressLike
 from kith._call import as_other_set, normalize_arguments, of_all, over_ranks
 from kith._hints import takes_own_names
@@ -53,6 +53,11 @@ class Correlation:
         return numpy.where(low > 0, numpy.sqrt(low * high), (low + high) / 2)
 
     @property
+    def separations(self) -> numpy.ndarray | None:
+        """The mean separation of the pairs of points of each bin, of r, rp or s, if asked for: shape of xi."""
+        return self.pairs.separations
+
+    @property
     def wp(self) -> numpy.ndarray:
         """The projected function, twice the sum of xi times the width of the bins of pi: shape (bins,)."""
         return self._projected(self.xi)
@@ -86,7 +91,7 @@ class Correlation:
 def correlation(points: AnyArray, randoms: AnyArray | None = None, *, edges: AnyArray, pi_edges: AnyArray | None = None,
                 mu_edges: AnyArray | None = None, line_of_sight: int | None = None, box: BoxLike = None,
                 weights: AnyArray | None = None, random_weights: AnyArray | None = None,
-                regions: AnyArray | int | None = None, random_regions: AnyArray | None = None,
+                regions: AnyArray | int | None = None, random_regions: AnyArray | None = None, separations: bool = False,
                 threads: int | None = None, progress: ProgressLike = False, comm: Any = None) -> Correlation:
     """The two-point correlation function of points: xi(r), xi(rp, pi) with wp(rp), or xi(s, mu).
 
@@ -112,11 +117,13 @@ def correlation(points: AnyArray, randoms: AnyArray | None = None, *, edges: Any
         parts of equal numbers along the z-order; each point is in the region of the random nearest to it.
     random_regions : array of integers, shape (m,), optional
         The region of each random, unless `regions` is a number.
+    separations : bool
+        Also find the mean separation of the pairs of points (DD) of each bin, as `kith.pair_counts` does.
 
     Returns
     -------
     Correlation
-        `xi`, `centers`, the edges, the counts, `wp` of bins of (rp, pi), and with `regions` `samples` and `covariance`.
+        `xi`, `centers`, `separations`, the edges, the counts, `wp` of bins of (rp, pi), and with `regions` `samples` and `covariance`.
 
     Raises
     ------
@@ -161,8 +168,8 @@ def correlation(points: AnyArray, randoms: AnyArray | None = None, *, edges: Any
         periods = _periods(source.box, dimension)
         # What the edges will be, and whether the volumes of the bins are known, before any pair is counted.
         none = source.core[:0] if source.shape else source.core  # which is refused
-        volumes = _volumes(_counts(source, none, None, bins, {}), periods, source.real_type)
-        pairs = _counts(source, source.core, None, bins, run, weights)
+        volumes = _volumes(_counts(source, none, None, bins, {}, separations=separations), periods, source.real_type)
+        pairs = _counts(source, source.core, None, bins, run, weights, separations=separations)
         expected = totals.of("points").pairs * volumes / math.prod(periods)
         return Correlation(_ratio(_sums(pairs), expected) - 1, "natural", pairs)
     randoms = as_other_set(randoms, source, "randoms")
@@ -172,8 +179,10 @@ def correlation(points: AnyArray, randoms: AnyArray | None = None, *, edges: Any
         raise ValueError("random_regions are given without regions of the points")
     if regions is not None:
         regions = _jackknife.as_regions(regions, random_regions, source.core, randoms, source.box, comm)
+    if _arrays.flag(separations, "separations"):  # refuses an infinite last edge before any pair is counted
+        _counts(source, source.core[:0] if source.shape else source.core, None, bins, {}, separations=True)
     among = _counts(source, randoms, None, bins, run, random_weights)  # first, since an error is likeliest here
-    pairs = _counts(source, source.core, None, bins, run, weights)
+    pairs = _counts(source, source.core, None, bins, run, weights, separations=separations)
     cross = _counts(source, source.core, randoms, bins, run, weights, random_weights)
     sums = [_sums(counts) for counts in (pairs, cross, among)]
     xi = _landy_szalay(*sums, totals.of("points"), totals.of("randoms"))
@@ -279,13 +288,13 @@ def _covariance(samples):
     return (len(samples) - 1) / len(samples) * (deviations.T @ deviations)
 
 
-def _counts(source, points, other, bins, run, weights=None, other_weights=None):
+def _counts(source, points, other, bins, run, weights=None, other_weights=None, separations=False):
     """Of plain points, in the unit of the source, which the edges may carry."""
     lengths = {name: bins[name] for name in ("edges", "pi_edges")}
     plain = dict(zip(lengths, _units.in_unit(source.unit, **lengths)))
     box = None if isinstance(points, Tree) else source.box
-    return counted(points, other, box=box, weights=weights, other_weights=other_weights,
-                       **{**bins, **plain}, **run)
+    return counted(points, other, box=box, weights=weights, other_weights=other_weights, separations=separations,
+                   **{**bins, **plain}, **run)
 
 
 def _sums(pairs):

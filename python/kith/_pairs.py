@@ -21,6 +21,8 @@ class PairCounts:
         Exact, of every bin.
     weighted : NumPy array of float64 of the same shape, or None
         Sums of the products of weights.
+    separations : NumPy array of float64 of the same shape, or None
+        Mean of r, rp or s of the pairs of each bin, weighted as they are; NaN without pairs or weight.
     vanished_weights : int
         Weights above 0 that count as 0, being 2^-31 or less of the power of two at or below the largest.
     edges : NumPy array of float64, shape (bins + 1,)
@@ -35,10 +37,12 @@ class PairCounts:
         Engine used: "tree".
     """
 
-    def __init__(self, counts: numpy.ndarray, weighted: numpy.ndarray | None, vanished_weights: int, edges: numpy.ndarray,
-                 second_edges: numpy.ndarray | None, binning: str, line_of_sight: int | None, engine: str) -> None:
+    def __init__(self, counts: numpy.ndarray, weighted: numpy.ndarray | None, separations: numpy.ndarray | None,
+                 vanished_weights: int, edges: numpy.ndarray, second_edges: numpy.ndarray | None, binning: str,
+                 line_of_sight: int | None, engine: str) -> None:
         self.counts = counts
         self.weighted = weighted
+        self.separations = separations
         self.vanished_weights = vanished_weights
         self.edges = edges
         self.second_edges = second_edges
@@ -55,9 +59,9 @@ class PairCounts:
 @over_ranks
 def pair_counts(points: AnyArray, other: AnyArray | None = None, *, edges: AnyArray, pi_edges: AnyArray | None = None,
                 mu_edges: AnyArray | None = None, line_of_sight: int | None = None, box: BoxLike = None,
-                weights: AnyArray | None = None, other_weights: AnyArray | None = None, engine: str = "auto",
-                device: str | None = None, threads: int | None = None, progress: ProgressLike = False,
-                comm: Any = None) -> PairCounts:
+                weights: AnyArray | None = None, other_weights: AnyArray | None = None, separations: bool = False,
+                engine: str = "auto", device: str | None = None, threads: int | None = None,
+                progress: ProgressLike = False, comm: Any = None) -> PairCounts:
     """The number of pairs of points in each bin of distance, all bins in one walk.
 
     Without `other` these are the unordered pairs of different points; with `other` all pairs of a point and one of
@@ -87,25 +91,29 @@ def pair_counts(points: AnyArray, other: AnyArray | None = None, *, edges: AnyAr
     weights, other_weights : array, shape (n,) and (m,), optional
         Weights of the points, finite and 0 or more; the weight of a pair is their product. They are rounded once to
         multiples of 2^-30 of the largest (of the power of two at or below it); sums are exact.
+    separations : bool
+        Also find the mean separation of the pairs of each bin: of r, rp or s, with weights weighted. The distance of every
+        pair is then computed, which takes several times as long. The last of `edges` must be finite.
 
     Returns
     -------
     PairCounts
-        `counts`, `weighted` and the edges used.
+        `counts`, `weighted`, `separations` and the edges used.
 
     Raises
     ------
     ValueError
         For edges that descend, are negative or NaN, fewer than two, or above 0 with a square that underflows relative to
         the largest coordinate; for weights that are negative, not finite or not one per point; both kinds of second
-        edges; and as `kith.knn`.
+        edges; for an infinite last edge with separations; and as `kith.knn`.
     NotImplementedError
         For another engine, a GPU over processes, and points of other dimensions.
 
     Notes
     -----
     Exact, the same bits for any number of threads and processes and on a GPU. Pairs of tree nodes that lie in one bin are
-    counted without visiting their points. Over processes each holds the points of one other at a time. Source: Gray &
+    counted without visiting their points, unless separations are wanted. Separations are summed in whole units of 2^-50
+    of the power of two above the last edge, and the mean is rounded once. Over processes each holds the points of one other at a time. Source: Gray &
     Moore 2000 (NIPS).
 
     Examples
@@ -115,12 +123,12 @@ def pair_counts(points: AnyArray, other: AnyArray | None = None, *, edges: AnyAr
     [1, 2]
     """
     return counted(points, other, edges=edges, pi_edges=pi_edges, mu_edges=mu_edges, line_of_sight=line_of_sight, box=box,
-                   weights=weights, other_weights=other_weights, engine=engine, device=device, threads=threads,
-                   progress=progress, comm=comm)
+                   weights=weights, other_weights=other_weights, separations=separations, engine=engine, device=device,
+                   threads=threads, progress=progress, comm=comm)
 
 
 def counted(points, other=None, *, edges, pi_edges=None, mu_edges=None, line_of_sight=None, box=None, weights=None,
-            other_weights=None, engine="auto", device=None, threads=None, progress=False, comm=None):
+            other_weights=None, separations=False, engine="auto", device=None, threads=None, progress=False, comm=None):
     """As `pair_counts`; `comm` is the team of a call over processes, or None."""
     source, edges = normalize_arguments(points, box, edges=edges)
     other = as_other_set(other, source, "other")
@@ -136,11 +144,13 @@ def counted(points, other=None, *, edges, pi_edges=None, mu_edges=None, line_of_
         raise ValueError(f"line_of_sight is {axis}; it must be an axis of the points, counted from 0")
     found = _core.count_pairs(source.call(device, threads, progress, engine, other, comm), other,
                               as_edges(edges, "edges"), binning, second, axis, as_weights(weights, "weights"),
-                              as_weights(other_weights, "other_weights"))
-    counts, weighted, vanished, first, second, axis, used = found
+                              as_weights(other_weights, "other_weights"),
+                              _arrays.flag(separations, "separations"))
+    counts, weighted, means, vanished, first, second, axis, used = found
     shape = (len(first) - 1, len(second) - 1) if binning != "r" else (len(first) - 1,)
-    return PairCounts(counts.reshape(shape), None if weighted is None else weighted.reshape(shape), vanished, first,
-                      second if binning != "r" else None, binning, axis if axis >= 0 else None, used)
+    weighted, means = (None if sums is None else sums.reshape(shape) for sums in (weighted, means))
+    return PairCounts(counts.reshape(shape), weighted, means, vanished, first, second if binning != "r" else None, binning,
+                      axis if axis >= 0 else None, used)
 
 
 def as_edges(edges, what):

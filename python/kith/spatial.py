@@ -196,7 +196,7 @@ class cKDTree:
         within = other is self and not is_weighted  # then each pair is met once
         edges = numpy.concatenate(([0.0], different)) if len(different) else numpy.zeros(2)
         found = _core.count_pairs(_call(self._tree), None if within else _arrays.in_plane(other.data), edges, "r",
-                                  numpy.empty(0), -1, *of_both)
+                                  numpy.empty(0), -1, *of_both, False)
         of_bins = found[1] if is_weighted else found[0].astype(numpy.intp)
         if within:
             of_bins = 2 * of_bins

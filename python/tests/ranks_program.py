@@ -87,8 +87,10 @@ for comm in (world, world.Split(0, world.size - world.rank)):  # the second one 
             density = kith.density(mine, 6, box=BOX, threads=1, comm=comm)
             assert numpy.array_equal(density, kith.density(whole, 6, box=BOX)[rows])
             edges, pi = [0, 0.02, 0.1, 0.3], [0, 0.1, 0.2]
-            found = kith.pair_counts(mine, edges=edges, box=BOX, weights=masses[rows], threads=1, comm=ranks)
-            expected = kith.pair_counts(whole, edges=edges, box=BOX, weights=masses)
+            found = kith.pair_counts(mine, edges=edges, box=BOX, weights=masses[rows], separations=True, threads=1,
+                                     comm=ranks)
+            expected = kith.pair_counts(whole, edges=edges, box=BOX, weights=masses, separations=True)
+            assert numpy.array_equal(found.separations, expected.separations, equal_nan=True)
             assert numpy.array_equal(found.counts, expected.counts) and numpy.array_equal(found.weighted, expected.weighted)
             randoms = numpy.random.default_rng(100 + comm.rank).random((200 * comm.rank, dimension)).astype(dtype)
             all_randoms = numpy.concatenate(comm.allgather(randoms))

@@ -282,12 +282,15 @@ def test_pair_counts(name):
     weights, other_weights = (random_set(len(rows), 1, numpy.float64)[:, 0] for rows in (points, other))
     edges = [0, length / 2, length, 2 * length]
     for options in ({}, {"weights": weights}, {"pi_edges": edges, "line_of_sight": 0}, {"mu_edges": [0, 0.5, 1]},
-                    {"other": other, "weights": weights, "other_weights": other_weights}):
+                    {"other": other, "weights": weights, "other_weights": other_weights},
+                    {"weights": weights, "separations": True}):
         found = kith.pair_counts(points, edges=edges, box=box, device=GPU, **options)
         expected = kith.pair_counts(points, edges=edges, box=box, **options)
         same(found.counts, expected.counts, options.keys())
         if "weights" in options:
             same(found.weighted, expected.weighted, options.keys())
+        if "separations" in options:
+            same(found.separations, expected.separations, options.keys())
     tree = kith.Tree(points, box, device=GPU)
     same(kith.pair_counts(tree, edges=edges).counts, kith.pair_counts(points, edges=edges, box=box).counts)
 

@@ -35,6 +35,38 @@ def test_counts_by_loops():
     assert found.counts.tolist() == numpy.histogram2d(r, pi / r, (EDGES, mu_edges))[0].tolist()
 
 
+def test_separations_by_loops():
+    first, second = numpy.triu_indices(len(POINTS), 1)
+    t = separations(POINTS, POINTS)[first, second]
+    r = numpy.sqrt((t**2).sum(axis=1))
+    found = kith.pair_counts(POINTS, edges=EDGES, box=1, separations=True)
+    in_bins = numpy.histogram(r, EDGES)[0]
+    assert found.counts.tolist() == in_bins.tolist()
+    assert found.separations == pytest.approx(numpy.histogram(r, EDGES, weights=r)[0] / in_bins, rel=1e-13)
+    weights = RANDOM.random(len(POINTS))
+    products = weights[first] * weights[second]
+    found = kith.pair_counts(POINTS, edges=EDGES, box=1, weights=weights, separations=True)
+    expected = numpy.histogram(r, EDGES, weights=r * products)[0] / numpy.histogram(r, EDGES, weights=products)[0]
+    assert found.separations == pytest.approx(expected, rel=1e-8)  # as weights are rounded
+    rp = numpy.hypot(t[:, 0], t[:, 1])
+    bins = EDGES, [0, 0.2, 0.3]
+    found = kith.pair_counts(POINTS, edges=EDGES, pi_edges=bins[1], box=1, separations=True)
+    expected = numpy.histogram2d(rp, t[:, 2], bins, weights=rp)[0] / numpy.histogram2d(rp, t[:, 2], bins)[0]
+    assert found.separations == pytest.approx(expected, rel=1e-13)
+    assert kith.pair_counts(POINTS, edges=EDGES).separations is None
+    assert numpy.isnan(kith.pair_counts(POINTS, edges=[2, 3], separations=True).separations).all()
+    with pytest.raises(ValueError, match=r"edges\[1\] is inf; mean separations need a finite last edge"):
+        kith.pair_counts(POINTS, edges=[0, numpy.inf], separations=True)
+
+
+def test_separations_of_a_correlation_are_those_of_its_pairs():
+    expected = kith.pair_counts(POINTS, edges=EDGES, box=1, separations=True).separations
+    for randoms in (None, OTHERS):
+        found = kith.correlation(POINTS, randoms, edges=EDGES, box=1, separations=True)
+        assert numpy.array_equal(found.separations, expected)
+        assert kith.correlation(POINTS, randoms, edges=EDGES, box=1).separations is None
+
+
 def test_two_sets_with_weights():
     r = numpy.sqrt((separations(POINTS, OTHERS)**2).sum(axis=2))
     weights, of_others = RANDOM.random(len(POINTS)), RANDOM.integers(0, 9, len(OTHERS))

@@ -149,13 +149,13 @@ FUNCTIONS = {
     "pair_counts": (kith.pair_counts, {"points": POINTS, "edges": [0, 0.1]}, {
         "points": [*ARRAYS, None, [1.0, 2.0]], "other": SEARCH["queries"], "box": BOXES, "comm": COMMUNICATORS,
         "edges": EDGES, "pi_edges": EDGES[1:], "mu_edges": [*EDGES[1:], [0, 1.5]], "line_of_sight": [0, 2.5, "a", -1, 3, STRANGE],
-        "weights": WEIGHTS, "other_weights": WEIGHTS, "engine": ENGINES, "device": DEVICES, **ALONE}),
+        "weights": WEIGHTS, "other_weights": WEIGHTS, "separations": FLAGS, "engine": ENGINES, "device": DEVICES, **ALONE}),
     "correlation": (kith.correlation, {"points": POINTS, "edges": [0, 0.1], "box": 1.0}, {
         "points": [*ARRAYS, None, [1.0, 2.0], TREE], "randoms": [*ARRAYS, [1.0, 2.0, 3.0], [[1.0, 2.0]]],
         "box": [None, *BOXES, [1.0, 0.0, 1.0]], "edges": [*EDGES, [0, 0.6]], "pi_edges": [*EDGES[1:], [0, 0.6]],
         "mu_edges": EDGES[1:], "line_of_sight": [0, 2.5], "weights": WEIGHTS, "random_weights": WEIGHTS,
-        "regions": [*OPTIONAL_WHOLE, 1, 10**6, POINTS], "random_regions": [*OPTIONAL_WHOLE, POINTS], "comm": COMMUNICATORS,
-        **ALONE}),
+        "regions": [*OPTIONAL_WHOLE, 1, 10**6, POINTS], "random_regions": [*OPTIONAL_WHOLE, POINTS], "separations": FLAGS,
+        "comm": COMMUNICATORS, **ALONE}),
     "mst": (kith.mst, IN_PHASE_SPACE, {"points": [*ARRAYS, None, [1.0, 2.0]], "box": BOXES, "comm": COMMUNICATORS, **PHASE_SPACE,
                                      "engine": ENGINES, "device": DEVICES, **ALONE}),
     "Tree.mst": (TREE.mst, {}, {"engine": ENGINES, "threads": CALL["threads"], "progress": CALL["progress"]}),
