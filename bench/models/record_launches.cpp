@@ -29,6 +29,7 @@
 //                (pair_counts)
 //     outermost, bound_only          as of halos (spheres)
 //     mu         bins of (s, mu) (pair_counts)
+//     means      and mean separations (pair_counts)
 //     flat       the flat form, around 8 hubs (clover)
 //     many       the search of as many points as take the tree whose cells decide its counts (tree)
 //     kdtree     by k-d tree (radius and rows)
@@ -441,7 +442,7 @@ private:
         const std::vector<double> edges{0, length / 2, length};
         const std::vector<double> mu{0, 0.5, 1};
         const std::vector<double> weights = numbers();
-        kith::PairCountOptions options{.box = box_, .execution = execution_};
+        kith::PairCountOptions options{.box = box_, .separations = has("means"), .execution = execution_};
         if (has("masses")) {
             options.weights = weights;
         }
@@ -511,12 +512,12 @@ void record_call(const std::filesystem::path& folder, const std::string& path, i
 
 int main(int argc, char** argv) {
     const std::set<std::string> words(argv + std::min(argc, 6), argv + argc);
-    const std::set<std::string> known{"async", "counts",   "flat",    "kdtree",  "many",      "masses",
+    const std::set<std::string> known{"async", "counts",   "flat",    "kdtree",  "many",      "masses",    "means",
                                       "mu",    "periodic", "queries", "results", "outermost", "bound_only"};
     if (argc < 6 || !std::includes(known.begin(), known.end(), words.begin(), words.end())) {
         std::fprintf(stderr, "usage: record_launches FOLDER NAME.D.f32 CALL K MULTIPROCESSORS "
-                             "[periodic] [queries] [masses] [mu] [flat] [many] [async] [results] [counts] [kdtree] "
-                             "[outermost] [bound_only]\n");
+                             "[periodic] [queries] [masses] [means] [mu] [flat] [many] [async] [results] [counts] "
+                             "[kdtree] [outermost] [bound_only]\n");
         return 2;
     }
     try {

@@ -91,6 +91,9 @@ CASES = (
     ("dbscan 4", 200, "clustered"), ("dbscan 4 periodic", 200, "clustered"),
     ("pair_counts 10", 200, "clustered"), ("pair_counts 10 periodic masses", 150, "coincident"),
     ("pair_counts 10 mu queries", 200, "clustered"), ("pair_counts 10 mu masses periodic", 150, "clustered"),
+    ("pair_counts 10 means", 200, "clustered"), ("pair_counts 10 periodic masses means", 150, "coincident"),
+    ("pair_counts 10 mu queries means", 200, "clustered"),
+    ("pair_counts 10 mu masses periodic means", 150, "clustered"),
     ("sums 20", 60, "clustered"), ("sums 4 periodic", 50, "coincident"), ("sums_within 10", 60, "clustered"),
     ("spanning_tree 0", 130, "clustered"), ("spanning_tree 0 periodic", 120, "coincident"),
 )
