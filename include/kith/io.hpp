@@ -139,7 +139,8 @@ struct ReadOptions {
     /// the other rows dropped. Counts of the header are always those of all rows; it lacks box_warning().
     RowShare share = {};
     /// Text tables only: the columns that are coordinates, by name or by number from 1 ({"ra", "dec"}, {"2", "3"}), or
-    /// {"all"}. Empty: x, y and z by name, or all columns of two or three without names.
+    /// {"all"}; "mass=NAME" chooses that of the masses. No coordinates: x, y and z by name, or all columns of two or
+    /// three without names.
     std::vector<std::string> columns = {};
 };
 

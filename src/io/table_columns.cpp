@@ -21,7 +21,15 @@ namespace {
 class Chooser {
 public:
     Chooser(TableLayout& table, const std::filesystem::path& file, std::span<const std::string> columns)
-        : table_(table), file_(file), columns_(columns) {}
+        : table_(table), file_(file) {
+        for (const std::string& column : columns) {
+            if (column.starts_with(as_mass)) {
+                mass_ = asked_name(column);
+            } else {
+                columns_.push_back(column);
+            }
+        }
+    }
 
     void choose();
 
@@ -33,7 +41,8 @@ private:
 
     TableLayout& table_;
     const std::filesystem::path& file_;
-    std::span<const std::string> columns_; ///< asked for
+    std::vector<std::string> columns_; ///< asked for as coordinates
+    std::optional<std::string> mass_;  ///< and as masses
 };
 
 int Chooser::asked_column(const std::string& name) const {
@@ -112,6 +121,13 @@ void Chooser::choose_by_position() {
 void Chooser::choose_others() {
     const std::vector<std::string>& names = table_.names;
     const std::vector<int>& chosen = table_.coordinates;
+    if (mass_) {
+        table_.mass = asked_column(*mass_);
+        if (std::find(chosen.begin(), chosen.end(), *table_.mass) != chosen.end()) {
+            throw error(ErrorKind::invalid_argument, file_.string(), ": column ", *mass_,
+                        " is chosen as a coordinate and as the mass");
+        }
+    }
     if (names.empty() || (columns_.empty() && find_coordinates(names).empty())) {
         return;
     }
@@ -138,7 +154,7 @@ void Chooser::choose_others() {
         }
         return std::nullopt;
     };
-    table_.mass = find_any({"mass", "masses", "m"}, "masses");
+    table_.mass = mass_ ? table_.mass : find_any({"mass", "masses", "m"}, "masses");
     table_.id = find_any({"id", "ids"}, "ids");
     const auto is_velocity = [](const std::string& name) {
         return bare_name(name) == "vx" || bare_name(name) == "vy" || bare_name(name) == "vz";

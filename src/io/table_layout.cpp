@@ -145,12 +145,13 @@ bool Finder::are_wanted(std::span<const std::string> names) const {
     if (!find_coordinates(names).empty()) {
         return true;
     }
-    return !columns_.empty() && std::all_of(columns_.begin(), columns_.end(), [&](const std::string& name) {
+    const auto is_name = [&](const std::string& column) {
+        return find_column(names, names_in(asked_name(column), Separator::comma).front()) >= 0;
+    };
+    return !columns_.empty() && std::all_of(columns_.begin(), columns_.end(), [&](const std::string& column) {
         std::int64_t number = 0;
-        return parse_number(name, number) || find_column(names, names_in(name, Separator::comma).front()) >= 0;
-    }) && std::any_of(columns_.begin(), columns_.end(), [&](const std::string& name) {
-        return find_column(names, names_in(name, Separator::comma).front()) >= 0;
-    });
+        return parse_number(asked_name(column), number) || is_name(column);
+    }) && std::any_of(columns_.begin(), columns_.end(), is_name);
 }
 
 // R writes the names of rows in a column that has no name itself: quoted, or 1, 2, ...

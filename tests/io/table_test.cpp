@@ -152,6 +152,13 @@ TEST_F(Table, ColumnsAreChosenByNameOrNumber) {
     const io::Snapshot moving = chosen("x,y,z,vx,vy,vz\n1,2,3,4,5,6\n", {"vx", "vy", "vz"});
     EXPECT_EQ(values(moving.positions), (Values{4, 5, 6}));
     EXPECT_FALSE(moving.velocities);
+    const auto masses = [&](std::string_view content, std::vector<std::string> columns) {
+        return values(*chosen(content, std::move(columns)).masses);
+    };
+    EXPECT_EQ(masses("ra,dec,w,mass\n1,2,3,4\n", {"ra", "dec", "mass=W"}), (Values{3}));
+    EXPECT_EQ(masses("x,y,w,mass\n1,2,3,4\n", {"mass=w"}), (Values{3})); // x and y by name
+    EXPECT_EQ(masses("1 2 3 4\n5 6 7 8\n", {"2", "3", "mass=1"}), (Values{1, 5}));
+    EXPECT_FALSE(chosen("1 2 3\n", {"1", "2"}).masses);
     const auto refuses = [&](std::string_view content, std::vector<std::string> columns,
                              std::initializer_list<std::string_view> words) {
         expect_error(ErrorKind::invalid_argument, words, [&] { static_cast<void>(chosen(content, columns)); });
@@ -160,6 +167,8 @@ TEST_F(Table, ColumnsAreChosenByNameOrNumber) {
     refuses("1 2 3 4\n", {"x", "y"}, {"no column x", "4, without names"});
     refuses("a,b,c\n1,2,3\n", {"a", "d"}, {"no column d", "a, b, c"});
     refuses("a,b,b\n1,2,3\n", {"a", "b"}, {"several columns are named b"});
+    refuses("x,y,c\n1,2,3\n", {"mass=d"}, {"no column d", "x, y, c"});
+    refuses("x,y,c\n1,2,3\n", {"x", "y", "mass=2"}, {"column 2 is chosen as a coordinate and as the mass"});
     refuses("a,b,c\n1,2,3\n", {"a"}, {"1 column is chosen", "2 to 8"});
     refuses("a,b,c\n1,2,3\n", {"a", "1"}, {"column 1 is chosen twice"});
     write_bytes(folder_ / "tipsy", "1 0 0\n3\n0\n1\n1\n2\n3\n0\n0\n0\n");
