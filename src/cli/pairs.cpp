@@ -13,9 +13,11 @@
 #include <cmath>
 #include <memory>
 #include <numeric>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <variant>
 #include <vector>
 
 namespace kith::cli {
@@ -28,6 +30,45 @@ struct Arguments : SearchArguments {
     std::vector<double> mu_edges;
     std::string edges_text; ///< as given, for the provenance
     int line_of_sight = -1;
+    bool weights = false;
+    bool separations = false;
+};
+
+/// The masses of the particles as weights; none: the file has no masses.
+std::optional<std::vector<double>> weights_of(const io::Snapshot& snapshot) {
+    if (snapshot.masses) {
+        return std::visit([](const auto& values) { return std::vector<double>(values.begin(), values.end()); },
+                          snapshot.masses->values);
+    }
+    if (snapshot.uniform_mass) {
+        return std::vector<double>(static_cast<std::size_t>(snapshot.positions.rows()), *snapshot.uniform_mass);
+    }
+    return std::nullopt;
+}
+
+/// The weights of both sets, and what is said of a set that has none.
+struct Weights {
+    std::optional<std::vector<double>> of_points;
+    std::optional<std::vector<double>> of_others;
+    std::string warning;
+
+    Weights(const Arguments& arguments, const SearchTask& task) {
+        if (!arguments.weights) {
+            return;
+        }
+        of_points = weights_of(task.snapshot);
+        of_others = task.of_queries != nullptr ? weights_of(*task.of_queries) : std::nullopt;
+        if (!of_points && !of_others) {
+            throw UsageError(
+                fmt::format("--weights are the masses of the particles, but '{}' has none; in a table name "
+                            "the column of the weights mass, or choose it with --columns x,y,z,mass=NAME",
+                            arguments.snapshot));
+        }
+        if (task.of_queries != nullptr && (!of_points || !of_others)) {
+            warning = fmt::format("'{}' has no masses; its points weigh 1 each",
+                                  of_points ? arguments.queries : arguments.snapshot);
+        }
+    }
 };
 
 /// "A:B:N", or "A:B:Nlog" for edges in equal ratios.
@@ -75,7 +116,8 @@ int parse_axis(const std::string& text) {
 }
 
 PairCountOptions options_of(const Arguments& arguments) {
-    PairCountOptions options{.line_of_sight = arguments.line_of_sight, .engine = arguments.engine};
+    PairCountOptions options{
+        .line_of_sight = arguments.line_of_sight, .separations = arguments.separations, .engine = arguments.engine};
     if (!arguments.pi_edges.empty()) {
         options.binning = PairBinning::rp_pi;
         options.second_edges = arguments.pi_edges;
@@ -90,6 +132,10 @@ SearchOutcome search(const Arguments& arguments, const SearchTask& task) {
     PairCountOptions options = options_of(arguments);
     options.box = task.box;
     options.execution = execution_over(task.ranks, task.execution);
+    std::optional<Weights> weights;
+    agreed_over(task.ranks, [&] { weights.emplace(arguments, task); });
+    options.weights = weights->of_points;
+    options.other_weights = weights->of_others;
     const auto found = std::make_shared<const PairCounts>(task.library([&] {
         return task.queries ? pair_counts(task.points, *task.queries, arguments.edges, options)
                             : pair_counts(task.points, arguments.edges, options);
@@ -102,6 +148,15 @@ SearchOutcome search(const Arguments& arguments, const SearchTask& task) {
     outcome.facts["pairs"] = pairs;
     outcome.facts["counts"] = found->counts;
     outcome.facts["edges"] = found->edges;
+    if (arguments.weights) {
+        outcome.facts["weighted"] = found->weighted;
+        outcome.facts["vanished_weights"] = found->vanished_weights;
+        outcome.parameters["weights"] = "masses of the particles";
+    }
+    if (arguments.separations) {
+        outcome.facts["separations"] = found->separations;
+    }
+    outcome.warning = weights->warning;
     if (!found->second_edges.empty()) {
         outcome.facts[arguments.pi_edges.empty() ? "mu_edges" : "pi_edges"] = found->second_edges;
         outcome.facts["line_of_sight"] = found->line_of_sight;
@@ -132,6 +187,7 @@ void run(Arguments& arguments, const Invocation& invocation) {
     run_search(arguments, invocation,
                {.stages = {"read", "order", "tree", "count", "write"},
                 .parameters = {{"edges", arguments.edges_text}},
+                .with_masses = arguments.weights,
                 .memory_remedy = "choose fewer points, with --types or another file",
                 .run = [&](const SearchTask& task) { return search(arguments, task); },
                 .try_out =
@@ -166,11 +222,19 @@ Command pairs_command(const Parser& program) {
                  [arguments](const std::string& text) { arguments->mu_edges = parse_edges("--mu", text); });
     command.text("--line-of-sight", "AXIS", "Its axis: x, y, z or a number from 0 (default: the last one)",
                  [arguments](const std::string& text) { arguments->line_of_sight = parse_axis(text); });
-    command.file("-o,--output",
-                 "File to write, .npz or .hdf5: 'edges', 'second_edges' of pi or mu, and 'counts'; without it only the "
-                 "summary is printed",
-                 arguments->output);
+    command.file(
+        "-o,--output",
+        "File to write, .npz or .hdf5: 'edges', 'second_edges' of pi or mu, 'counts', and if asked for 'weighted' "
+        "and 'separations'; without it only the summary is printed",
+        arguments->output);
     command.file("--with", "Count the pairs of a point and one of this file instead", arguments->queries, "FILE");
+    command.flag(
+        "--weights",
+        "Also sum the products of the weights of pairs: the masses of the particles, in a table a column named "
+        "mass, or chosen with --columns x,y,z,mass=NAME",
+        arguments->weights);
+    command.flag("--separations", "Also find the mean separation of the pairs of each bin (of r, rp or s)",
+                 arguments->separations);
     add_point_options(command, arguments, "auto|tree");
     add_execution_options(command, arguments->common);
     add_footer(

@@ -48,7 +48,8 @@ Queries read_queries(const SearchArguments& arguments, const io::ReadOptions& op
         io::ReadOptions mine = options;
         mine.velocities = mine.masses = mine.internal_energies = false;
         const auto is_number = [](const std::string& column) {
-            return column.find_first_not_of("0123456789") == std::string::npos;
+            const std::size_t start = column.starts_with("mass=") ? 5 : 0;
+            return column.find_first_not_of("0123456789", start) == std::string::npos;
         };
         if (!arguments.query_columns.empty()) {
             mine.columns = arguments.query_columns;
@@ -209,15 +210,12 @@ void run_search(const SearchArguments& arguments, const Invocation& invocation, 
     }
     run.resolve_box(arguments.box);
 
-    SearchTask task{run.points(),
-                    {},
-                    run.box.box,
-                    run.execution(),
-                    &run.clock,
-                    run.ranks(),
-                    run.snapshot,
-                    run.overview(),
-                    [&](const Error& error) { return with_context(error, arguments, run, queries, search); }};
+    SearchTask task{
+        run.points(),   {},
+        run.box.box,    run.execution(),
+        &run.clock,     run.ranks(),
+        run.snapshot,   queries ? &queries->snapshot : nullptr,
+        run.overview(), [&](const Error& error) { return with_context(error, arguments, run, queries, search); }};
     if (queries) {
         task.queries = queries->snapshot.positions.view();
     }

@@ -44,9 +44,10 @@ struct SearchTask {
     Box box;
     Execution execution;
     StageClock* clock;
-    RankTeam* ranks;              ///< null: this process alone, else points and queries are this rank's share
-    const io::Snapshot& snapshot; ///< that of the points
-    const io::Snapshot& overview; ///< over ranks with the header, types and range of masses of all
+    RankTeam* ranks;                ///< null: this process alone, else points and queries are this rank's share
+    const io::Snapshot& snapshot;   ///< that of the points
+    const io::Snapshot* of_queries; ///< that of the queries; null: there are none
+    const io::Snapshot& overview;   ///< over ranks with the header, types and range of masses of all
     std::function<Error(const Error&)> with_context;
 
     /// Runs body(), one call of the library, which fails on all ranks or on none. Its errors name the files.

@@ -153,6 +153,12 @@ StreamedArrays arrays_of(const PairCounts& pairs) {
         arrays.arrays.push_back({"weighted", 'f', 8, bins, columns, "sums of the products of weights of these pairs"});
         parts.push_back(std::as_bytes(std::span(pairs.weighted)));
     }
+    if (!pairs.separations.empty()) {
+        arrays.arrays.push_back({"separations", 'f', 8, bins, columns,
+                                 "mean separations of these pairs, in the units of the points; with bins of pi those "
+                                 "across the line of sight"});
+        parts.push_back(std::as_bytes(std::span(pairs.separations)));
+    }
     if (has_second) {
         arrays.arrays.push_back({"second_edges", 'f', 8, columns + 1, 0, "edges of the bins of pi or mu"});
         parts.push_back(std::as_bytes(std::span(pairs.second_edges)));

@@ -45,6 +45,26 @@ TEST_F(Pairs, InABoxAlongALineOfSightAndWithAnotherSet) {
     EXPECT_NE(kith("pairs in.npy --edges 0,2 --pi 0,1 --line-of-sight z").err.find("0 to 1"), std::string::npos);
 }
 
+TEST_F(Pairs, WeightsAndSeparations) {
+    write_text("in.csv", "x,y,w,mass\n0,0,1,5\n1,0,2,5\n3,0,4,5\n7,0,8,5\n");
+    const std::string edges = "pairs in.csv --edges 0,2,8 --separations --weights ";
+    const Json json = Json::parse(kith(edges + "--columns mass=w -o out.npz --json").out);
+    EXPECT_EQ(json["counts"], (std::vector<int>{2, 4})); // 1 2; 3 7 6 4
+    EXPECT_EQ(json["weighted"],
+              (std::vector<double>{1 * 2 + 2 * 4, 4 + 8 + 16 + 32})); // of 0 1, 1 3; 0 3, 0 7, 1 7, 3 7
+    EXPECT_EQ(json["separations"], (std::vector<double>{18 / 10.0, (12 + 56 + 96 + 128) / 60.0}));
+    EXPECT_EQ(npy_values<double>(read("out.npz"), "<f8", 2), json["weighted"].get<std::vector<double>>());
+    EXPECT_EQ(npy_values<double>(read("out.npz"), "<f8", 3), json["separations"].get<std::vector<double>>());
+    EXPECT_EQ(Json::parse(kith(edges + "--json").out)["separations"],
+              (std::vector<double>{1.5, 5})); // by mass, all alike
+    write_npy("others.npy", std::vector<double>{0.5, 0}, 2);
+    const Outcome with = kith(edges + "--columns mass=w --with others.npy --json");
+    EXPECT_EQ(Json::parse(with.out)["weighted"], (std::vector<double>{3, 12}));
+    EXPECT_NE(with.out.find("'others.npy' has no masses; its points weigh 1 each"), std::string::npos) << with.out;
+    write_line();
+    EXPECT_NE(kith("pairs in.npy --edges 0,2 --weights").err.find("'in.npy' has none"), std::string::npos);
+}
+
 TEST_F(Pairs, WrongUsageIsRefused) {
     write_line();
     for (const auto& [options, text] :

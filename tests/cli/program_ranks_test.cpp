@@ -243,7 +243,8 @@ TEST_F(Ranks, PairsAreThoseOfOneProcess) {
     write_npy("points.npy", as_floats(clumps(2000, 3)), 3);
     write_npy("few.npy", as_floats(clumps(7, 3)), 3);
     expect_same_files("pairs points.npy --edges 0:0.5:10 --box 1 -o pairs.npz", {"pairs.npz"}, {1, 2, 3, 5});
-    expect_same_files("pairs points.npy --edges 0.01:0.1:5log --pi 0,0.05,0.2 -o pairs.hdf5", {"pairs.hdf5"});
+    expect_same_files("pairs points.npy --edges 0.01:0.1:5log --pi 0,0.05,0.2 --separations -o pairs.hdf5",
+                      {"pairs.hdf5"});
     expect_same_files("pairs points.npy --with few.npy --edges 0:2:4 --mu 0,0.5,1 -o pairs.npz", {"pairs.npz"});
     const Json json = Json::parse(over(3, "pairs points.npy --edges 0:0.5:10 --json").out);
     const Json alone = Json::parse(kith("pairs points.npy --edges 0:0.5:10 --json").out);
