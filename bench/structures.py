@@ -12,6 +12,7 @@ the first contestant, and the processors' time, which other work on the machine 
   dbscan      kith.dbscan        5 samples, eps = 0.2 mean separations; the same labels. Beside kith.fof at that length
   pairs       kith.pair_counts   15 logarithmic bins of float32 from 1/1000 to 1/10 of the box; the same counts
   pairs-few   kith.pair_counts   the same of --few points, also beside SciPy
+  separations kith.pair_counts   the bins of pairs with mean separations, which are those of Corrfunc; beside counts alone
   phase-space kith.fof           psi of 1.25 dispersions, beside the groups of the positions
 
   bench/structures.py                             a million points on all cores
@@ -166,6 +167,23 @@ def pair_counts(points, threads, beside_scipy):
         yield "scipy cKDTree.count_neighbors (1 thread)", "scipy", scipy, check
 
 
+def separations(points, threads):
+    def corrfunc():
+        from Corrfunc.theory.DD import DD
+        found = DD(1, threads, PAIR_EDGES, *numpy.ascontiguousarray(points.T), periodic=False, output_ravg=True,
+                   isa="fastest")
+        return found["ravg"]
+
+    def check(found, expected):
+        same("mean separation", found, expected, 1e-4)  # it sums distances in float32
+
+    yield ("kith.pair_counts, separations", None,
+           lambda: kith.pair_counts(points, edges=PAIR_EDGES, separations=True, threads=threads).separations, check)
+    yield ("kith.pair_counts", None, lambda: kith.pair_counts(points, edges=PAIR_EDGES, threads=threads).counts,
+           lambda found, expected: None)
+    yield "Corrfunc, output_ravg", "Corrfunc", corrfunc, check
+
+
 def phase_space(positions, velocities, threads):
     psi = SIGMAS * float(numpy.sqrt(((velocities - velocities.mean(axis=0, dtype=float)) ** 2).sum(axis=1).mean()))
 
@@ -222,7 +240,7 @@ def main():
     parser.add_argument("-n", type=lambda text: int(float(text)), default=1_000_000, help="points (%(default)s)")
     parser.add_argument("--few", type=lambda text: int(float(text)), default=10_000,
                         help="points of hierarchies, whose peers are quadratic (%(default)s)")
-    parser.add_argument("--tasks", default="tree,hierarchy,ladder,dbscan,pairs,pairs-few,phase-space",
+    parser.add_argument("--tasks", default="tree,hierarchy,ladder,dbscan,pairs,pairs-few,separations,phase-space",
                         help="some of %(default)s")
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)), help="(all cores)")
     parser.add_argument("--repetitions", type=int, default=5, help="rounds after the first (%(default)s)")
@@ -237,6 +255,7 @@ def main():
              "dbscan": lambda: clusters(points, options.threads),
              "pairs": lambda: pair_counts(points.astype(numpy.float32), options.threads, False),
              "pairs-few": lambda: pair_counts(points[:options.few].astype(numpy.float32), options.threads, True),
+             "separations": lambda: separations(points.astype(numpy.float32), options.threads),
              "phase-space": lambda: phase_space(*kith.datasets.virialized(options.n), options.threads)}
     if unknown := set(options.tasks.split(",")) - set(tasks):
         parser.error(f"there is no task '{unknown.pop()}'; there are {', '.join(tasks)}")
