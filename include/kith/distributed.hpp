@@ -5,8 +5,9 @@
 // knn_into(), knn_visit(), radius_search(), radius_count(), sum_neighbors(), pair_counts(), fof(), dbscan(),
 // hdbscan(), spanning_tree(), fof_ladder(), hierarchy(), edges_in_order(), catalog(), halos(), z_order() and gather(),
 // with the engine tree or automatic, on points, not on a Tree, which belongs to one process; on the CPU; knn(),
-// knn_into(), radius_search(), radius_count() and fof() also on a GPU of each rank, with points in host memory. All
-// others refuse it on every rank.
+// knn_into(), radius_search(), radius_count(), fof() and catalog() also on a GPU of each rank, with points in host memory. All
+// others
+// refuse it on every rank.
 //
 // Points stay on their rank; each rank gets the answers for its own points or queries, in their order. The global index
 // of a point is the number of points on lower ranks plus its row. The answers are bit-identical to those of one process

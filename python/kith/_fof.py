@@ -196,8 +196,6 @@ def _grouped(points, linking_length, b, psi, psi_sigma, box, min_members, return
     if not return_catalog:
         return labels, None, summary, labeled
     stays = comm is None and str(_core.device_of(labels)) != "cpu"
-    if comm is not None:
-        call = source.call("cpu", threads, progress, engine, comm=comm)
     core = _core.describe_groups(call, _writeable(labels) if comm is None else None, summary, velocities, masses,
                                  1.0 if uniform_mass is None else uniform_mass, types, listed, stays)
     units = {"length": source.unit, "mass": unit_of_masses, "velocity": unit_of_velocities}

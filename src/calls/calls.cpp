@@ -43,10 +43,8 @@ void check_view_for(const PointsView& view, const char* what, Where where) {
         check_shape(view, what);
         return;
     }
-    if (where == Where::gpu_ranks && view.device().kind != DeviceKind::cpu) {
-        throw error(ErrorKind::unsupported, what, " are in the memory of GPU ", view.device().index,
-                    "; calls over ranks take them from the host, and upload them to the GPU that they run on; copy "
-                    "them to the host");
+    if (where == Where::gpu_ranks) {
+        require_host_memory(view, what);
     }
     check_view(view, what);
 }
@@ -95,6 +93,14 @@ void check_engine(Engine wanted, const PointsOrTree& points, Task task, Where wh
 }
 
 } // namespace
+
+void require_host_memory(const PointsView& view, const char* what) {
+    if (view.device().kind != DeviceKind::cpu) {
+        throw error(ErrorKind::unsupported, what, " are in the memory of GPU ", view.device().index,
+                    "; calls over ranks take them from the host, and upload them to the GPU that they run on; copy "
+                    "them to the host");
+    }
+}
 
 void check_points(const PointsOrTree& points, const Box& box, const Execution& execution, Where where) {
     if (where == Where::stream) {

@@ -117,6 +117,9 @@ inline namespace KITH_GPU {
 /// points in the memory of another GPU, or of the host for a stream.
 void check_points(const PointsOrTree& points, const Box& box, const Execution& execution, Where where);
 
+/// Throws unsupported for an array of a GPU, which calls over ranks do not take.
+void require_host_memory(const PointsView& view, const char* what);
+
 void check(const KnnCall& call, Where where);
 /// Returns the query with the smallest radius above 0, or -1.
 std::int64_t check(const RadiusCall& call, Where where);

@@ -64,6 +64,8 @@ struct DeviceCalls {
     DeviceCatalog (*device_catalog)(const halos::LabeledGroups& groups, const Particles& particles, const Box& box,
                                     const CatalogOptions& options);
     Catalog (*catalog_on_host)(const DeviceCatalog& catalog, const Execution& execution);
+    /// Describes groups of one rank, whose particles are the host's.
+    std::unique_ptr<halos::PartDescriber> (*describe_part)(const Execution& execution);
     void (*group_order)(std::span<const std::int32_t> labels, std::int64_t groups, std::span<std::int32_t> indices,
                         std::span<std::int64_t> offsets, const Execution& execution, GroupOrderSummary& result);
     void (*gather_rows)(std::span<const std::int32_t> indices, const void* rows, std::int64_t row_bytes, void* out,

@@ -3,6 +3,7 @@
 
 #include <kith/distributed.hpp>
 #include <kith/error.hpp>
+#include <kith/execution.hpp>
 
 #include "distributed/ownership.hpp"
 #include "distributed/ranks.hpp"
@@ -20,6 +21,14 @@ inline void require_imbalance(double imbalance) {
     if (!(imbalance >= 0 && imbalance <= 1)) {
         throw error(ErrorKind::invalid_argument, of_value(imbalance), "imbalance is ", imbalance,
                     "; it must be 0 to 1, a fraction of the mean number of points of a rank");
+    }
+}
+
+/// For calls that no row of the table of engines is about.
+inline void require_host(const Execution& execution, const char* function) {
+    if (execution.device.kind != DeviceKind::cpu) {
+        throw error(ErrorKind::unsupported, function,
+                    " over ranks run on the CPU only; use kith::over() with kith::cpu()");
     }
 }
 

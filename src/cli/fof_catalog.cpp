@@ -79,14 +79,11 @@ void warn_of_ambiguous(FofRun& run) {
 } // namespace
 
 void describe_groups(const FofArguments& arguments, FofRun& run, const Execution& execution) {
-    Execution of_catalog = execution_over(run.ranks(), execution);
-    if (run.ranks() != nullptr) {
-        of_catalog.device = Device(); // ranks describe groups on their CPUs
-    }
     run.in_context([&] {
         try {
-            run.catalog = catalog(run.groups, particles_of(run.snapshot),
-                                  {.min_members = arguments.min_members, .execution = of_catalog});
+            run.catalog =
+                catalog(run.groups, particles_of(run.snapshot),
+                        {.min_members = arguments.min_members, .execution = execution_over(run.ranks(), execution)});
         } catch (const Error& error) {
             // The options were checked; what is refused here is a mass or a velocity of the file.
             if (error.kind() == ErrorKind::invalid_argument) {

@@ -5,16 +5,18 @@
 #include "distributed/group_division.hpp"
 #include "distributed/grouped_particles.hpp"
 #include "distributed/shared_frame.hpp"
-#include "halos/group_moments.hpp"
 #include "halos/layout.hpp"
+#include "halos/part_describer_cpu.hpp"
 #include "support/context.hpp"
 #include "support/dimension.hpp"
+#include "support/joined_stages.hpp"
 #include "support/message.hpp"
 #include "support/parallel.hpp"
 
 #include <algorithm>
 #include <functional>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <utility>
 
@@ -25,16 +27,16 @@ namespace {
 class DistributedCatalog {
 public:
     DistributedCatalog(Ranks& ranks, Context& context, const CatalogOverRanks& call, const Particles& particles,
-                       bool has_types, const GivenIds& ids)
-        : ranks_(ranks), context_(context), min_members_(call.options.min_members) {
+                       bool has_types, const GivenIds& ids, halos::PartDescriber& describer)
+        : ranks_(ranks), context_(context), describer_(describer), min_members_(call.options.min_members) {
         double largest = 0;
         ranks.agreed([&] { context.run([&] { largest = halos::check_particle_values(particles); }); });
         for (const double of_rank : ranks.gather(largest)) {
-            largest_velocity_ = std::max(largest_velocity_, of_rank);
+            units_.largest_velocity = std::max(units_.largest_velocity, of_rank);
         }
         with_dtype(particles.positions.dtype(), [&]<Coordinate T>(T) {
             const SharedPoints<T> shared = share_frame<T>(ranks, context, particles.positions, call.groups.box);
-            frame_ = halos::position_frame(shared.points.frame);
+            units_.positions = halos::position_frame(shared.points.frame);
             grouped_.emplace(ranks, context, call.groups, min_members_, particles, has_types, shared.ownership, ids);
         });
     }
@@ -42,8 +44,7 @@ public:
     void run(Catalog& result) {
         std::vector<RankMessage> described;
         ranks_.agreed([&] {
-            context_.stage("catalog",
-                           [&] { described = pack_described(describe(grouped_->whole()), division(), widths()); });
+            described = pack_described(describe("catalog", [&] { return grouped_->whole(); }), division(), widths());
         });
         described = ranks_.exchange(std::move(described));
         ranks_.agreed([&] {
@@ -55,27 +56,32 @@ public:
         });
         const GatheredMembers gathered =
             grouped_->gather([&](std::int64_t label) { return division().rank_of(label); });
-        ranks_.agreed([&] {
-            context_.stage("catalog of gathered groups", [&] { place(describe(grouped_->whole(gathered)), result); });
-        });
+        ranks_.agreed(
+            [&] { place(describe("catalog of gathered groups", [&] { return grouped_->whole(gathered); }), result); });
     }
 
 private:
     [[nodiscard]] const GroupDivision& division() const { return grouped_->division(); }
 
-    DescribedGroups describe(const WholeGroups& groups) {
+    /// The groups that find() returns; both count as the stage.
+    template <class Find>
+    DescribedGroups describe(const char* stage, const Find& find) {
+        WholeGroups groups;
+        context_.stage(stage, [&] { groups = find(); });
         DescribedGroups described{groups.labels, {}, {}};
         std::vector<std::int32_t> sizes;
         for (const std::int64_t label : described.labels) {
             sizes.push_back(static_cast<std::int32_t>(division().size(label)));
         }
-        halos::describe_groups(context_, {groups.group_of_row.span(), GroupSizes(sizes)},
-                               halos::columns_of(groups.particles, largest_velocity_, frame_), 1, described.catalog);
+        described.catalog =
+            describer_.describe(stage, {groups.group_of_row.span(), GroupSizes(sizes)}, groups.particles, units_);
         const IndexArray member_array = std::exchange(described.catalog.member_array, {});
         const std::span<const std::int32_t> rows = member_array.as_int32();
         described.members.resize(rows.size());
-        parallel_each(std::ssize(rows), 1 << 14,
-                      [&](std::int64_t i) { described.members[i] = groups.numbers[rows[i]]; });
+        context_.run([&] {
+            parallel_each(std::ssize(rows), 1 << 14,
+                          [&](std::int64_t i) { described.members[i] = groups.numbers[rows[i]]; });
+        });
         return described;
     }
 
@@ -137,32 +143,39 @@ private:
 
     Ranks& ranks_;
     Context& context_;
+    halos::PartDescriber& describer_;
     std::int64_t min_members_;
-    double largest_velocity_ = 0;
-    halos::PositionFrame frame_;
+    halos::ParticleUnits units_;
     std::optional<GroupedParticles> grouped_;
     std::int64_t first_group_ = 0; ///< of this rank's part
 };
 
 } // namespace
 
-Catalog catalog_over_ranks(Ranks& ranks, Context& context, const CatalogOverRanks& call) {
+Catalog catalog_over_ranks(Ranks& ranks, Context& context, const CatalogOverRanks& call,
+                           const halos::MakePartDescriber& on_gpu) {
     const Particles& particles = call.particles;
     const bool has_types = ranks.any(!particles.types.empty());
     const std::int64_t rows = call.groups.label_array.size();
     std::vector<std::uint8_t> memory_of_types;
     Particles plain;
+    std::unique_ptr<halos::PartDescriber> describer;
     ranks.agreed([&] {
         require_types(has_types, particles);
         plain = halos::with_plain_types(particles, memory_of_types);
         plain.internal_energies.reset(); // it has none of them
+        describer = on_gpu ? on_gpu() : std::make_unique<halos::HostPartDescriber>(context);
     });
     const GivenIds ids(ranks, call.of_ranks.ids, rows);
     Catalog result;
-    DistributedCatalog(ranks, context, call, plain, has_types, ids).run(result);
+    DistributedCatalog(ranks, context, call, plain, has_types, ids, *describer).run(result);
+    ranks.count_from_device(describer->bytes_to_host());
     result.box = call.groups.box;
     result.lengths = call.groups;
-    result.stages = context.take_stages();
+    StageReports stages = describer->take_stages();
+    const StageReports of_host = context.take_stages();
+    stages.insert(stages.end(), of_host.begin(), of_host.end());
+    result.stages = joined_stages(stages);
     return result;
 }
 

@@ -2,8 +2,8 @@
 //
 // A group whose members are all on one rank is described there, and its row of the columns is sent to the rank that has
 // it in its part (group_division.hpp). The members of any other group are sent to that rank, and described there in the
-// order of their numbers. Both are described by the code of one process (halos/group_moments.hpp), in units that
-// follow from the coordinates and velocities of all ranks; so no bit differs. Cost: that of one process, and the bytes
+// order of their numbers. Both are described by the code of one process (halos/part_describer.hpp), on the CPU or the GPU
+// of the rank, in units that follow from the coordinates and velocities of all ranks; so no bit differs. Cost: that of one process, and the bytes
 // of the members of groups that cross ranks, which are few where ranks own regions.
 #pragma once
 
@@ -11,6 +11,7 @@
 #include <kith/distributed.hpp>
 
 #include "distributed/ranks.hpp"
+#include "halos/part_describer.hpp"
 
 namespace kith::detail {
 
@@ -24,7 +25,9 @@ struct CatalogOverRanks {
     const RankOptions& of_ranks;
 };
 
-/// Collective. This rank's part of the catalog of all ranks, with its place among the parts.
-Catalog catalog_over_ranks(Ranks& ranks, Context& context, const CatalogOverRanks& call);
+/// Collective. This rank's part of the catalog of all ranks, with its place among the parts. Groups are described by
+/// what on_gpu() makes, if there is such a function, else by the CPU.
+Catalog catalog_over_ranks(Ranks& ranks, Context& context, const CatalogOverRanks& call,
+                           const halos::MakePartDescriber& on_gpu);
 
 } // namespace kith::detail

@@ -137,6 +137,55 @@ Catalog catalog_on_host(const DeviceCatalog& catalog, const Execution& execution
     return copy;
 }
 
+namespace {
+
+/// To the host go the columns of the groups, and 4 bytes per member.
+class DevicePartDescriber final : public halos::PartDescriber {
+public:
+    explicit DevicePartDescriber(const Execution& execution) : context_(execution) {}
+
+    [[nodiscard]] Catalog describe(const char* stage, const halos::LabeledGroups& groups, const Particles& given,
+                                   const halos::ParticleUnits& units) override {
+        Catalog catalog;
+        if (groups.groups() == 0) {
+            catalog.dimension = given.positions.dimension();
+            return catalog;
+        }
+        std::optional<ParticlesOnDevice> there;
+        ElementsOnDevice<std::int32_t> labels;
+        context_.stage("upload", [&] {
+            there.emplace(context_, given);
+            labels = ElementsOnDevice<std::int32_t>(context_, groups.labels);
+        });
+        context_.stage(stage, [&] {
+            const GroupsOnDevice described =
+                describe_groups(context_, {labels.elements(), groups.sizes}, there->particles(), units.positions,
+                                {.min_members = 1}, units.largest_velocity);
+            static_cast<CatalogSummary&>(catalog) = described.summary;
+            copy_to_host(context_, described.columns.pointers().columns, described.members.data(), groups.sizes,
+                         given.velocities.has_value(), catalog);
+        });
+        for_each_field(catalog, [&]<class T>(const CatalogColumn& column, const std::vector<T>& values) {
+            bytes_to_host_ += halos::follows_from_sizes(column) ? 0 : std::ssize(values) * std::int64_t{sizeof(T)};
+        });
+        bytes_to_host_ += catalog.member_array.size() * 4;
+        return catalog;
+    }
+
+    [[nodiscard]] StageReports take_stages() override { return context_.take_stages(); }
+    [[nodiscard]] std::int64_t bytes_to_host() const override { return bytes_to_host_; }
+
+private:
+    DeviceContext context_;
+    std::int64_t bytes_to_host_ = 0;
+};
+
+} // namespace
+
+std::unique_ptr<halos::PartDescriber> part_describer(const Execution& execution) {
+    return std::make_unique<DevicePartDescriber>(execution);
+}
+
 void group_order(std::span<const std::int32_t> given, std::int64_t groups, std::span<std::int32_t> indices,
                  std::span<std::int64_t> offsets, const Execution& execution, GroupOrderSummary& result) {
     DeviceContext context(execution);

@@ -78,11 +78,11 @@ void copy_to_host(DeviceContext& context, const Pointers& columns, const std::in
 
 /// The catalog of kith::catalog, inside a stage of the caller. Labels, in input order, and the particles' columns
 /// lie in memory of the device, in any layout; the sizes of groups on the host. `frame` is that of the positions
-/// (position_frame), which have been checked to be finite. Throws what kith::catalog throws; unsupported for a
-/// dimension that is not built.
+/// (position_frame), which have been checked to be finite. Velocities are scaled by the largest one of these particles
+/// or of others, whose largest is given. Throws what kith::catalog throws; unsupported for a dimension that is not built.
 inline GroupsOnDevice describe_groups(DeviceContext& context, const halos::LabeledGroups& given,
                                       const Particles& particles, const halos::PositionFrame& frame,
-                                      const CatalogOptions& options) {
+                                      const CatalogOptions& options, double largest_of_others = 0) {
     const std::int32_t* labels = given.labels.data();
     const std::int64_t rows = given.rows();
     const GroupSizes& sizes = given.sizes;
@@ -111,7 +111,7 @@ inline GroupsOnDevice describe_groups(DeviceContext& context, const halos::Label
             static_cast<std::int64_t>(survey.kept) != labeled.members) {
             refuse_as_the_cpu_does(context, given, particles, options);
         }
-        described.velocity_scale = halos::scale_for(largest_velocity);
+        described.velocity_scale = halos::scale_for(std::max(largest_velocity, largest_of_others));
         members = order_members(context, labeled, is_kept.data());
     }
     if (!have_sizes(context, members.runs, sizes)) {

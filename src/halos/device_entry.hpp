@@ -8,11 +8,13 @@
 #include "cuda/namespace.hpp"
 #include "halos/bound_on_device.hpp"
 #include "halos/columns.hpp"
+#include "halos/part_describer.hpp"
 #include "halos/particles_on_device.hpp"
 #include "support/context.hpp"
 #include "tree/device_handle.hpp"
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -24,6 +26,9 @@ DeviceCatalog device_catalog(const halos::LabeledGroups& groups, const Particles
                              const CatalogOptions& options);
 /// The catalog in memory of the host.
 Catalog catalog_on_host(const DeviceCatalog& catalog, const Execution& execution);
+
+/// Describes groups of one rank.
+std::unique_ptr<halos::PartDescriber> part_describer(const Execution& execution);
 
 /// `offsets` may be empty.
 void group_order(std::span<const std::int32_t> labels, std::int64_t groups, std::span<std::int32_t> indices,

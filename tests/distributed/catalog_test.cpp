@@ -27,25 +27,6 @@ std::vector<std::int64_t>& labels_of(FofResult& groups) {
     return groups.label_array.vector<std::int64_t>();
 }
 
-/// Appends the part of the next rank to a catalog that starts empty.
-void append(const Catalog& part, Catalog& all) {
-    EXPECT_EQ(part.distribution->first, all.groups);
-    EXPECT_EQ(part.first_member, all.member_array.size());
-    all.groups += part.groups;
-    all.dimension = part.dimension;
-    all.min_members = part.min_members;
-    std::vector<std::int32_t>& members = all.member_array.vector<std::int32_t>();
-    for (const std::int64_t member : part.members64()) {
-        members.push_back(static_cast<std::int32_t>(member));
-    }
-    for_each_field(all, [&]<class T>(const CatalogColumn& column, std::vector<T>& values) {
-        const auto& added = part.*std::get<std::vector<T> Catalog::*>(column.values);
-        for (const T value : added) {
-            values.push_back(column.field == "offset" ? value + static_cast<T>(part.first_member) : value);
-        }
-    });
-}
-
 testing::AssertionResult same_as_serial(const FofResult& groups, const Particles& particles, std::int64_t min_members,
                                         const RankFirsts& firsts, std::int64_t* bytes = nullptr) {
     const Catalog serial = catalog(groups, particles, {.min_members = min_members});

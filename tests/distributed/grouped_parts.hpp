@@ -1,14 +1,18 @@
-// Groups and particles of one process, as the ranks of a catalog or of halos have them.
+// Groups and particles of one process, as the ranks of a catalog or of halos have them, and parts of a catalog joined.
 #pragma once
 
 #include "distributed/distributions.hpp"
 
-#include <kith/catalog.hpp>
+#include <kith/catalog_columns.hpp>
 #include <kith/fof.hpp>
+
+#include <gtest/gtest.h>
 
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <variant>
+#include <vector>
 
 namespace kith::test {
 
@@ -48,6 +52,25 @@ inline Particles part_of(const Particles& particles, const RankFirsts& firsts, i
     part.uniform_mass = particles.uniform_mass;
     part.types = particles.types.empty() ? particles.types : particles.types.subview(first, part.positions.count());
     return part;
+}
+
+/// Appends the part of the next rank to a catalog that starts empty.
+inline void append(const Catalog& part, Catalog& all) {
+    EXPECT_EQ(part.distribution->first, all.groups);
+    EXPECT_EQ(part.first_member, all.member_array.size());
+    all.groups += part.groups;
+    all.dimension = part.dimension;
+    all.min_members = part.min_members;
+    std::vector<std::int32_t>& members = all.member_array.vector<std::int32_t>();
+    for (const std::int64_t member : part.members64()) {
+        members.push_back(static_cast<std::int32_t>(member));
+    }
+    for_each_field(all, [&]<class T>(const CatalogColumn& column, std::vector<T>& values) {
+        const auto& added = part.*std::get<std::vector<T> Catalog::*>(column.values);
+        for (const T value : added) {
+            values.push_back(column.field == "offset" ? value + static_cast<T>(part.first_member) : value);
+        }
+    });
 }
 
 } // namespace kith::test

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "calls/device_calls.hpp"
+#include "distributed/catalog.hpp"
 #include "distributed/fof.hpp"
 #include "distributed/knn.hpp"
 #include "distributed/radius.hpp"
@@ -191,6 +192,20 @@ inline FofResult groups_of_rank(Communicator& communicator, const PointsView& mi
         });
         result.distribution.emplace().traffic = ranks.traffic();
         return result;
+    });
+}
+
+inline Catalog catalog_of_rank(Communicator& communicator, const FofResult& groups, const Particles& particles,
+                               const CatalogOptions& options, int device) {
+    return detail::on_all_ranks(communicator, [&](detail::Ranks& ranks) {
+        detail::Context context(cpu(1));
+        detail::halos::MakePartDescriber on_gpu;
+        if (device >= 0) {
+            on_gpu = [device] { return detail::on_gpu().describe_part(on_emulated_device(device)); };
+        }
+        Catalog part = detail::catalog_over_ranks(ranks, context, {groups, particles, options, {}}, on_gpu);
+        part.distribution->traffic = ranks.traffic();
+        return part;
     });
 }
 
