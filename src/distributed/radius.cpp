@@ -80,6 +80,7 @@ public:
             context_.run([&] { globalize(result); });
         });
         release_gpu();
+        result.stages.insert(result.stages.begin(), gpu_stages_.begin(), gpu_stages_.end());
         if (ranks_.any(has_tiny())) {
             result.unresolved = unresolved_of_all(ranks_, shared_, result.unresolved);
         }
@@ -88,11 +89,9 @@ public:
 
     [[nodiscard]] RadiusCounts counts() {
         RadiusCounts result;
-        ranks_.agreed([&] {
-            result.counts = counts_here();
-            result.stages = gpu_ ? gpu_->take_stages() : StageReports();
-        });
+        ranks_.agreed([&] { result.counts = counts_here(); });
         release_gpu();
+        result.stages = gpu_stages_;
         result.box = resolved_box(frame());
         result.wrapped_points = frame().outside;
         return result;
@@ -177,7 +176,6 @@ private:
         result.box = resolved_box(frame());
         result.wrapped_points = frame().outside;
         result.engine = Engine::tree;
-        result.stages = gpu_->take_stages();
         if (has_tiny()) {
             result.unresolved = unresolved(result, given_sources_);
         }
@@ -187,6 +185,7 @@ private:
     void release_gpu() {
         if (gpu_) {
             ranks_.count_from_device(gpu_->bytes_to_host());
+            gpu_stages_ = gpu_->take_stages();
             gpu_.reset(); // frees its memory
         }
     }
@@ -229,6 +228,7 @@ private:
     const RadiusOptions& options_;
     std::optional<NormalizedPoints<T>> queries_;
     std::unique_ptr<GpuPartSearcher<T>> gpu_; ///< null: this rank works on its CPU
+    StageReports gpu_stages_;                 ///< of a GPU that has been released
     JoinedPoints sources_;                    ///< of a GPU the numbers only
     std::vector<T> given_sources_;            ///< of a GPU, where coordinates are tiny
 };

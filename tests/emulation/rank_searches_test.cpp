@@ -112,6 +112,9 @@ void expect_neighbors_within(const Search& search, const std::vector<double>& ra
         EXPECT_EQ(found.box, expected.box);
         EXPECT_EQ(found.wrapped_points, expected.wrapped_points);
         EXPECT_EQ(found.unresolved.warning(), expected.unresolved.warning());
+        for (const StageReports* stages : {&found.stages, &counts.stages}) { // also without points
+            EXPECT_EQ(std::ranges::count(*stages, "download", &StageReport::name) > 0, device >= 0);
+        }
         const std::int64_t from_device =
             found.distribution->traffic.bytes_from_device + counts.distribution->traffic.bytes_from_device;
         EXPECT_TRUE(device >= 0 || from_device == 0);
