@@ -38,15 +38,26 @@ void SnapshotRun::refuse_over_ranks(bool is_given, std::string_view option) cons
     }
 }
 
-void SnapshotRun::try_out(const CallOnNoPoints& call) const {
-    if (ranks_ == nullptr || common_.device.kind != DeviceKind::cpu) {
+void SnapshotRun::try_out(const CallOnNoPoints& call) {
+    if (ranks_ == nullptr) {
         cli::try_out(common_, call);
+    } else if (common_.device.kind != DeviceKind::cpu) {
+        tried_on_gpu_ = call;
+    }
+}
+
+void SnapshotRun::take_gpu() {
+    if (common_.any_gpu && ranks_->sum(has_cuda() ? 1 : 0) > 0) { // else the try-out says what is missing
+        common_.device.index = RankTeam::collective([&] { return gpu_of_rank(ranks_->communicator()); });
+    }
+    if (tried_on_gpu_) {
+        agreed([&] { cli::try_out(common_, tried_on_gpu_); });
     }
 }
 
 void SnapshotRun::read(const io::ReadOptions& options) {
-    if (ranks_ != nullptr && common_.any_gpu) {
-        common_.device.index = RankTeam::collective([&] { return gpu_of_rank(ranks_->communicator()); });
+    if (ranks_ != nullptr) {
+        take_gpu();
     }
     agreed([&] {
         outputs.reject_overwrite_of(input);
@@ -138,7 +149,8 @@ Json SnapshotRun::facts_of_ranks() const {
     facts["most_bytes_received"] = ranks_->max(traffic.bytes_received);
     facts["messages"] = ranks_->sum(traffic.messages_sent);
     facts["bytes_migrated"] = ranks_->sum(traffic.bytes_migrated);
-    facts["bytes_from_gpus"] = ranks_->sum(traffic.bytes_from_device);
+    facts["bytes_from_device"] = ranks_->sum(traffic.bytes_from_device);
+    facts["devices"] = ranks_->gather(name_of(common_.device));
     facts["most_seconds"] = slowest;
     facts["most_peak_rss_bytes"] = ranks_->max(peak_rss_bytes());
     return facts;

@@ -74,8 +74,9 @@ public:
     /// Throws UsageError for options that do not work over ranks.
     void refuse_over_ranks(bool is_given, std::string_view option) const;
 
-    /// Before anything is read (try_out.hpp). Over ranks there is one engine, and only a GPU is tried.
-    void try_out(const CallOnNoPoints& call) const;
+    /// Before anything is read (try_out.hpp). Over ranks there is one engine, and only the GPU of each is tried: when
+    /// reading begins and each has one.
+    void try_out(const CallOnNoPoints& call);
 
     /// Refuses outputs that would overwrite the input or cannot be written, then reads. Over ranks each reads its
     /// share.
@@ -118,9 +119,12 @@ public:
 
 private:
     [[nodiscard]] Json facts_of_ranks() const;
+    /// Over ranks: collective, before anything is read.
+    void take_gpu();
 
     CommonOptions common_;
     RankTeam* ranks_;
+    CallOnNoPoints tried_on_gpu_;
     std::optional<Shares> shares_; ///< over ranks
 };
 

@@ -358,6 +358,8 @@ TEST_F(Ranks, TheSummaryHasVolumesMessagesAndSecondsOfAllRanks) {
     EXPECT_GT(json["ranks"]["bytes_received"], 0);
     EXPECT_LE(json["ranks"]["most_bytes_received"], json["ranks"]["bytes_received"]);
     EXPECT_GT(json["ranks"]["messages"], 0);
+    EXPECT_EQ(json["ranks"]["devices"], Json::array({"cpu", "cpu", "cpu"}));
+    EXPECT_EQ(json["ranks"]["bytes_from_device"], 0);
     for (const auto& [stage, seconds] : json["seconds"].items()) {
         if (stage != "total") { // which goes on
             EXPECT_GE(json["ranks"]["most_seconds"][stage], seconds) << stage;
