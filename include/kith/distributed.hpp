@@ -4,10 +4,10 @@
 // possibly none; all other arguments except Execution must be the same on all ranks. These calls run over ranks: knn(),
 // knn_into(), knn_visit(), radius_search(), radius_count(), sum_neighbors(), pair_counts(), fof(), dbscan(),
 // hdbscan(), spanning_tree(), fof_ladder(), hierarchy(), edges_in_order(), catalog(), halos(), z_order() and gather(),
-// with the engine tree or automatic, on points, not on a Tree, which belongs to one process; on the CPU; knn(),
-// knn_into(), radius_search(), radius_count(), fof() and catalog() also on a GPU of each rank, with points in host memory. All
-// others
-// refuse it on every rank.
+// with the engine tree or automatic, on points, not on a Tree, which belongs to one process. All others refuse it on every rank.
+// knn(), knn_into(), radius_search(), radius_count(), fof(), dbscan() and catalog() also run on a GPU of each rank, with
+// points in host memory; ranks with and without GPUs work together. The others run on the CPU, and refuse a GPU on every
+// rank.
 //
 // Points stay on their rank; each rank gets the answers for its own points or queries, in their order. The global index
 // of a point is the number of points on lower ranks plus its row. The answers are bit-identical to those of one process

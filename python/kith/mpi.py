@@ -12,7 +12,7 @@ passes its own points, possibly none, in host memory, of the same dimension and 
 none. It gets the answers for its own points or queries, a part of the halos, or the counts of all pairs: the bits of the
 call of one process with the points of all of them in the order of their ranks. Indices and labels are global, and int64. All
 other arguments must be the same on all processes, but `threads`, by default each process's share of the cores of its
-machine, `progress`, and `device`: `kith.knn`, `kith.radius_search`, `kith.radius_count` and `kith.fof`, with its catalog,
+machine, `progress`, and `device`: `kith.knn`, `kith.radius_search`, `kith.radius_count`, `kith.dbscan` and `kith.fof`, with its catalog,
 can work on the GPU of a process,
 `device=f"cuda:{rank % gpus}"`, while other processes use theirs or their CPUs.
 

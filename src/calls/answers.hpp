@@ -105,7 +105,7 @@ inline constexpr EngineRow engine_table[] = {
     {Task::groups_in_phase_space, Engine::tree, {true, true, false, true, true}},
     {Task::groups_in_phase_space, Engine::brute_force, {true, true, false, false, false}},
     {Task::groups_in_phase_space, Engine::kdtree, {true, true, false, false, false}},
-    {Task::clusters, Engine::tree, {true, true, false, true, false}},
+    {Task::clusters, Engine::tree, {true, true, false, true, true}},
     {Task::clusters, Engine::brute_force, {true, false, false, false, false}},
     {Task::spanning_tree, Engine::tree, {true, true, false, true, false}},
     {Task::spanning_tree, Engine::brute_force, {true, false, false, false, false}},

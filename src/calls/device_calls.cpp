@@ -214,6 +214,13 @@ std::unique_ptr<PartLinker<T>> part_linker(const Execution& execution, const Nor
     return linker;
 }
 
+template <Coordinate T>
+std::unique_ptr<PartClusters<T>> part_clusters(const Execution& execution, const NormalizedPoints<T>& points) {
+    std::unique_ptr<PartClusters<T>> clusters;
+    with_dimension_of(points, [&]<int D>() { clusters = part_clusters_on_device<T, D>(execution, points); });
+    return clusters;
+}
+
 void cluster(const PointsOrTree& points, const DbscanOptions& options, const DeviceDbscanCall& call,
              DbscanSummary& result) {
     result.stages = run(points, options.execution, [&]<Coordinate T, int D>(DeviceContext& context) {
@@ -316,6 +323,8 @@ const DeviceCalls& on_gpu() {
                                        .link_part_of_floats = part_linker<float>,
                                        .link_part_of_doubles = part_linker<double>,
                                        .dbscan = cluster,
+                                       .cluster_part_of_floats = part_clusters<float>,
+                                       .cluster_part_of_doubles = part_clusters<double>,
                                        .spanning_tree = span,
                                        .sum_neighbors = sum_neighbors,
                                        .pair_counts = count_pairs,

@@ -49,6 +49,11 @@ struct DeviceCalls {
                                                                 const NormalizedPoints<double>& points);
     void (*dbscan)(const PointsOrTree& points, const DbscanOptions& options, const DeviceDbscanCall& call,
                    DbscanSummary& result);
+    /// Of points of the host, by their type.
+    std::unique_ptr<PartClusters<float>> (*cluster_part_of_floats)(const Execution& execution,
+                                                                   const NormalizedPoints<float>& points);
+    std::unique_ptr<PartClusters<double>> (*cluster_part_of_doubles)(const Execution& execution,
+                                                                     const NormalizedPoints<double>& points);
     /// By that engine.
     SpanningTree (*spanning_tree)(const PointsOrTree& points, const SpanningTreeOptions& options, Engine engine);
     /// Into sums with memory for all results.

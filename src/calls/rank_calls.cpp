@@ -50,6 +50,21 @@ MakePartLinker<T> part_linkers(const Execution& execution) {
     };
 }
 
+/// How a rank's GPU finds clusters, likewise.
+template <Coordinate T>
+MakePartClusters<T> part_clusters(const Execution& execution) {
+    if (!is_on_gpu(execution)) {
+        return {};
+    }
+    return [&execution](const NormalizedPoints<T>& points) {
+        if constexpr (std::is_same_v<T, float>) {
+            return on_gpu().cluster_part_of_floats(execution, points);
+        } else {
+            return on_gpu().cluster_part_of_doubles(execution, points);
+        }
+    };
+}
+
 /// How a rank's GPU searches points, likewise.
 template <Coordinate T>
 MakePartSearcher<T> part_searchers(const Execution& execution) {
@@ -105,6 +120,16 @@ std::vector<Argument> arguments_of(const FofCall& call, const RankOptions& of_ra
                                        flag("relative linking length of velocities", psi.is_relative()),
                                        flag("velocities", phase_space.has_value()),
                                        flag("masses", phase_space && phase_space->masses),
+                                       flag("rebalance", of_ranks.rebalance),
+                                       {"imbalance", of_ranks.imbalance}});
+    return arguments;
+}
+
+std::vector<Argument> arguments_of(const DbscanCall& call, const RankOptions& of_ranks) {
+    std::vector<Argument> arguments = shape_arguments(call.points.points(), call.options.box);
+    arguments.insert(arguments.end(), {{"eps", call.eps},
+                                       {"min_samples", static_cast<double>(call.min_samples)},
+                                       flag("star", call.options.star),
                                        flag("rebalance", of_ranks.rebalance),
                                        {"imbalance", of_ranks.imbalance}});
     return arguments;
@@ -264,8 +289,14 @@ DbscanResult dbscan_over_team(const DbscanCall& call) {
             return widened(dbscan(call.points, call.eps, call.min_samples, options), options.execution);
         },
         [&](Ranks& ranks, Context& context, const DbscanOptions& options, const RankOptions& of_ranks) {
-            return dbscan_over_ranks(ranks, context,
-                                     {call.points.points(), call.eps, call.min_samples, options, of_ranks});
+            require_same(ranks, RankFunction::dbscan, arguments_of(call, of_ranks));
+            DbscanResult result;
+            with_dtype(call.points.dtype(), [&]<Coordinate T>(T) {
+                dbscan_over_ranks<T>(ranks, context,
+                                     {call.points.points(), call.eps, call.min_samples, options, of_ranks},
+                                     part_clusters<T>(options.execution), result);
+            });
+            return result;
         },
         [](const DbscanResult& result) { return result.label_array.size(); });
 }

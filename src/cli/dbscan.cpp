@@ -84,7 +84,6 @@ void execute(Arguments& arguments, const Invocation& invocation) {
     SnapshotRun run(arguments, {"read", "upload", "order", "tree", "core", "link", "border", "download", "write"},
                     invocation.ranks);
     run.agreed([&] {
-        run.refuse_over_ranks(arguments.common.device.kind != DeviceKind::cpu, "--device cuda");
         run.refuse_over_ranks(arguments.engine != Engine::automatic && arguments.engine != Engine::tree,
                               "an --engine other than tree");
         run.outputs.plan("-o", arguments.output, {".npy", ".txt", ".hdf5", ".h5"});

@@ -9,21 +9,20 @@
 // and within reach of a leaf as a whole, sends one point. Own core points are searched while requests travel.
 #include "distributed/dbscan.hpp"
 
-#include "distributed/arguments.hpp"
 #include "distributed/ghost_points.hpp"
 #include "distributed/given_ids.hpp"
 #include "distributed/linked_points.hpp"
 #include "distributed/number_components.hpp"
 #include "distributed/rebalance.hpp"
-#include "groups/dbscan.hpp"
-#include "groups/part_linker_cpu.hpp"
+#include "groups/part_clusters_cpu.hpp"
 #include "groups/resolve_eps.hpp"
 #include "support/allocation_errors.hpp"
-#include "support/dimension.hpp"
+#include "support/parallel.hpp"
 
 #include <algorithm>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <numeric>
 #include <span>
 #include <utility>
@@ -49,19 +48,25 @@ template <Coordinate T>
 class DistributedClusters {
 public:
     /// Points in the frame of all ranks, in the order of their numbers, as labels and flags are; eps has been resolved.
+    /// Points are searched by what on_gpu() makes, if there is such a function, else by the CPU.
     DistributedClusters(Ranks& ranks, Context& context, const SharedPoints<T>& shared, std::int64_t min_samples,
-                        DbscanResult& result)
+                        const MakePartClusters<T>& on_gpu, DbscanResult& result)
         : ranks_(ranks), context_(context),
-          shared_(shared), request_{shared.points.frame.squared_radius(result.eps), min_samples, false, {}, {}},
-          result_(result), labels_(result.label_array.vector<std::int64_t>()) {}
+          shared_(shared), density_{shared.points.frame.squared_radius(result.eps), min_samples}, result_(result),
+          labels_(result.label_array.vector<std::int64_t>()) {
+        ranks.agreed([&] {
+            part_ = on_gpu ? on_gpu(shared.points) : std::make_unique<HostPartClusters<T>>(context, shared.points);
+        });
+    }
 
     void run(bool star) {
         const std::int64_t total = shared_.ownership.total();
         find_core_points();
         ranks_.agreed([&] { with_allocation_errors("the labels", [&] { labels_.resize(result_.is_core.size()); }); });
-        result_.core_points = ranks_.sum(core_.points.count);
-        HostPartLinker<T> linker(context_, core_);
-        const LinkedPoints linked = link_points(ranks_, context_, shared_, linker, request_.squared_length);
+        core_points_ = part_->core_points().tree().points.count;
+        result_.core_points = ranks_.sum(core_points_);
+        const LinkedPoints linked =
+            link_points(ranks_, context_, shared_, part_->core_points(), density_.squared_length);
         result_.clusters = number_components(ranks_, context_, shared_.ownership, shared_.numbers, linked,
                                              ComponentOrder::smallest_index, labels_)
                                .size();
@@ -78,6 +83,12 @@ public:
         });
         ranks_.sum(result_.sizes);
         result_.noise_points = std::accumulate(result_.sizes.begin(), result_.sizes.end(), total, std::minus<>());
+        ranks_.count_from_device(part_->bytes_to_host());
+        ranks_.agreed([&] {
+            result_.stages = part_->take_stages();
+            const StageReports of_host = context_.take_stages();
+            result_.stages.insert(result_.stages.end(), of_host.begin(), of_host.end());
+        });
     }
 
 private:
@@ -90,7 +101,7 @@ private:
             const PlaneView<T>& leaves = receivers.planes[0];
             for (std::int32_t i = leaves.first_point[leaf]; i < leaves.first_point[leaf + 1]; ++i) {
                 if (result_.is_core[receivers.points.indices[i]] == 0) {
-                    return GlobalCandidate<T>{request_.squared_length};
+                    return GlobalCandidate<T>{density_.squared_length};
                 }
             }
             return GlobalCandidate<T>{nothing};
@@ -98,19 +109,16 @@ private:
         return request_ghosts(ranks_, context_, frame(), sources, receivers, wanted, bound_of);
     }
 
-    /// Fills the flags, and the trees of the core points and of the others.
+    /// Fills the flags, and takes the core points of this rank.
     void find_core_points() {
-        PlaneTree<T>& tree = others_; // for now of all points of this rank
         ranks_.agreed([&] {
-            const std::int64_t count = shared_.points.view.count();
-            with_allocation_errors("the flags of core points", [&] { result_.is_core.resize(count); });
-            if (count > 0) {
-                tree = build_plane_tree<T>(context_, shared_.points, {});
-                flag(tree, result_.is_core);
-            }
+            with_allocation_errors("the flags of core points",
+                                   [&] { result_.is_core.resize(shared_.points.view.count()); });
+            part_->flag_core_points(density_, result_.is_core);
         });
-        if (request_.min_samples <= shared_.ownership.total()) {
-            GhostRequests<T> requests = ask(tree.view(), tree.view(), request_.min_samples);
+        if (density_.min_samples <= shared_.ownership.total()) {
+            const TreeView<T> tree = part_->tree();
+            GhostRequests<T> requests = ask(tree, tree, density_.min_samples);
             ranks_.agreed([&] {
                 std::vector<GhostRequest<T>> own;
                 for (const std::vector<GhostRequest<T>>& list : requests.to) {
@@ -118,135 +126,112 @@ private:
                 }
                 requests.to[ranks_.rank()] = std::move(own);
             });
-            GhostPoints<T> near =
-                fetch_ghosts(ranks_, context_, shared_, tree.view(), requests.to, request_.min_samples, [] {}, {},
-                             {[](std::int32_t row) { return row; }, true});
-            ranks_.agreed([&] {
-                if (near.count() > 0) {
-                    std::vector<std::uint8_t> is_core(near.count());
-                    flag(tree_of_ghosts(context_, shared_, near.rows), is_core);
-                    for (std::int64_t i = 0; i < near.count(); ++i) { // counts of other points are incomplete
-                        if (is_core[i] != 0 && shared_.ownership.is_mine(near.numbers[i])) {
-                            result_.is_core[near.numbers[i] - shared_.ownership.first()] = 1;
-                        }
-                    }
-                }
-            });
+            GhostPoints<T> near = fetch_ghosts(ranks_, context_, shared_, tree, requests.to, density_.min_samples,
+                                               [] {}, {}, {[](std::int32_t row) { return row; }, true});
+            ranks_.agreed([&] { flag_again(near); });
         }
-        ranks_.agreed([&] {
-            const std::int64_t count = tree.points.count;
-            const std::int64_t core_points = std::ranges::count(result_.is_core, std::uint8_t{1});
-            if (core_points == count) {
-                core_ = std::exchange(tree, PlaneTree<T>());
-                return;
-            }
-            core_ = part(tree, 1);
-            if (core_points > count / 2) { // else the tree of all is little more than that of the others
-                others_ = part(tree, 0);
-            }
-        });
+        ranks_.agreed([&] { part_->take_core_points(result_.is_core); });
     }
 
-    /// Flags the core points of a tree, by row.
-    void flag(const PlaneTree<T>& tree, std::span<std::uint8_t> is_core) {
-        ClusterRequest<T> request = request_;
-        request.is_core = is_core;
-        DbscanSummary here;
-        context_.stage("core", [&] {
-            (void)core_flags(context_, tree.points, request, here, [&](std::uint8_t* flags) {
-                detail::find_core_points(context_, tree.view(), frame(), request, flags);
-            });
-        });
-    }
-
-    /// The tree of the points with this flag.
-    PlaneTree<T> part(const PlaneTree<T>& tree, std::uint8_t flag) {
-        PlaneTree<T> found;
-        if (tree.points.count > 0) {
-            context_.run([&] {
-                Buffer<std::uint8_t> is_wanted(context_.memory_tracker(), tree.points.count);
-                for (std::int64_t i = 0; i < tree.points.count; ++i) {
-                    is_wanted[i] = result_.is_core[tree.points.indices[i]] == flag ? 1 : 0;
-                }
-                found = subtree(context_, tree, is_wanted);
-            });
+    /// Flags the core points among all points near points that were short of neighbors.
+    void flag_again(const GhostPoints<T>& near) {
+        if (near.count() == 0) {
+            return;
         }
-        return found;
+        const std::vector<std::uint8_t> is_core = part_->flag_apart(points_of(near), density_);
+        for (std::int64_t i = 0; i < near.count(); ++i) { // counts of other points are incomplete
+            if (is_core[i] != 0 && shared_.ownership.is_mine(near.numbers[i])) {
+                result_.is_core[near.numbers[i] - shared_.ownership.first()] = 1;
+            }
+        }
     }
 
     void label_border_points(const LinkedPoints& linked) {
-        const TreeView<T> core = core_.view();
-        const GhostRequests<T> requests = ask(core, others_.view(), unlimited);
-        GhostPoints<T> ghosts = fetch_ghosts(
-            ranks_, context_, shared_, core, requests.to, unlimited, [&] { lower(core_, labels_); },
-            [&](int level, std::int32_t node) { return linked.is_one_component(level, node); },
-            {[&](std::int32_t row) { return labels_[row]; }, false});
+        const TreeView<T> core = part_->core_points().tree();
+        const GhostRequests<T> requests = ask(core, part_->tree(), unlimited);
+        const auto of_own = [&] {
+            if (core.points.count > 0) {
+                lower(labels_, core.points.indices, [&](const Buffer<std::int32_t>& clusters, auto... rest) {
+                    part_->find_lowest(density_.squared_length, clusters, rest...);
+                });
+            }
+        };
+        GhostPoints<T> ghosts =
+            fetch_ghosts(ranks_, context_, shared_, core, requests.to, unlimited, of_own,
+                         [&](int level, std::int32_t node) { return linked.is_one_component(level, node); },
+                         {[&](std::int32_t row) { return labels_[row]; }, false});
         ranks_.agreed([&] {
             if (ghosts.count() > 0) {
-                lower(tree_of_ghosts(context_, shared_, ghosts.rows), ghosts.numbers);
+                lower(ghosts.numbers, nullptr, [&](const Buffer<std::int32_t>& clusters, auto... rest) {
+                    part_->find_lowest_apart(points_of(ghosts), density_.squared_length, clusters.span(), rest...);
+                });
             }
         });
     }
 
-    /// Lowers labels of points that are not core points to those of core points within eps, which are in a tree and
-    /// have these labels by row. The search has labels of 32 bits: those that occur, in their order.
-    void lower(const PlaneTree<T>& core, std::span<const std::int64_t> labels) {
-        const std::int64_t count = core.points.count;
-        if (count == 0 || others_.points.count == 0) {
+    /// Lowers labels of points that are not core points to those of core points within eps. `labels` are those of
+    /// core points, by row, and `rows` their rows in the order that find(clusters of core points, number of clusters,
+    /// cluster of each row) takes; null: there are no others. Clusters have 32 bits: those that occur, in the order of
+    /// their labels.
+    template <class Find>
+    void lower(std::span<const std::int64_t> labels, const std::int32_t* rows, const Find& find) {
+        const std::int64_t own = std::ssize(labels_);
+        if (core_points_ == own) {
             return;
         }
-        context_.stage("border", [&] {
-            const auto label_of = [&](std::int64_t i) { return labels[core.points.indices[i]]; };
-            std::vector<std::int64_t> occurring;
-            for (std::int64_t i = 0; i < count; ++i) {
-                if (i == 0 || label_of(i) != label_of(i - 1)) {
-                    occurring.push_back(label_of(i));
-                }
+        const std::int64_t count = rows != nullptr ? core_points_ : std::ssize(labels);
+        const auto label_of = [&](std::int64_t i) { return labels[rows != nullptr ? rows[i] : i]; };
+        std::vector<std::int64_t> occurring;
+        for (std::int64_t i = 0; i < count; ++i) {
+            if (i == 0 || label_of(i) != label_of(i - 1)) {
+                occurring.push_back(label_of(i));
             }
-            std::ranges::sort(occurring);
-            occurring.erase(std::unique(occurring.begin(), occurring.end()), occurring.end());
-            Buffer<std::int32_t> clusters(context_.memory_tracker(), count);
+        }
+        std::ranges::sort(occurring);
+        occurring.erase(std::unique(occurring.begin(), occurring.end()), occurring.end());
+        Buffer<std::int32_t> clusters(context_.memory_tracker(), count);
+        context_.run([&] {
             parallel_each(count, 1 << 14, [&](std::int64_t i) {
                 clusters[i] =
                     static_cast<std::int32_t>(std::ranges::lower_bound(occurring, label_of(i)) - occurring.begin());
             });
-            Buffer<std::uint8_t> is_core(context_.memory_tracker(), others_.points.count);
-            parallel_each(others_.points.count, 1 << 14,
-                          [&](std::int64_t i) { is_core[i] = result_.is_core[others_.points.indices[i]]; });
-            std::vector<std::int32_t> found(labels_.size(), -1);
-            DbscanSummary here;
-            here.sizes.resize(occurring.size());
-            ClusterRequest<T> request = request_;
-            request.labels = found;
-            detail::label_border_points(context_, others_.view(), is_core, core.view(), clusters, frame(), request,
-                                        here);
-            for (const std::int32_t row : others_.points.indices.span()) {
-                if (result_.is_core[row] == 0 && found[row] >= 0) {
-                    const std::int64_t label = occurring[found[row]];
-                    labels_[row] = labels_[row] < 0 ? label : std::min(labels_[row], label);
-                }
-            }
         });
+        std::vector<std::int32_t> found(result_.is_core.begin(), result_.is_core.end());
+        for (std::int32_t& cluster : found) {
+            --cluster; // -1 of those to be found
+        }
+        find(clusters, std::ssize(occurring), std::span(found));
+        for (std::int64_t row = 0; row < own; ++row) {
+            if (result_.is_core[row] == 0 && found[row] >= 0) {
+                const std::int64_t label = occurring[found[row]];
+                labels_[row] = labels_[row] < 0 ? label : std::min(labels_[row], label);
+            }
+        }
+    }
+
+    [[nodiscard]] NormalizedPoints<T> points_of(const GhostPoints<T>& ghosts) {
+        NormalizedPoints<T> points;
+        context_.run([&] { points = normalized(frame(), PointsView(ghosts.rows, frame().dimension)); });
+        return points;
     }
 
     Ranks& ranks_;
     Context& context_;
     const SharedPoints<T>& shared_;
-    ClusterRequest<T> request_;
+    CoreDensity<T> density_;
     DbscanResult& result_;
     std::vector<std::int64_t>& labels_;
-    PlaneTree<T> core_;   ///< core points; without planes if there are none
-    PlaneTree<T> others_; ///< all other points of this rank, and perhaps its core points
+    std::unique_ptr<PartClusters<T>> part_; ///< the points of this rank
+    std::int64_t core_points_ = 0;          ///< of this rank
 };
 
 /// On the ranks that the points move to.
 template <Coordinate T>
 void find_rebalanced(Ranks& ranks, Context& context, const SharedPoints<T>& shared, std::span<const std::int64_t> ids,
-                     const DbscanOverRanks& call, DbscanResult& result) {
+                     const DbscanOverRanks& call, const MakePartClusters<T>& on_gpu, DbscanResult& result) {
     Rebalanced<T> here(ranks, context, shared, ids, call.of_ranks);
     ranks.agreed([&] { here.ids->sort(here.points); });
-    DistributedClusters<T>(ranks, context, here.points, call.min_samples, result).run(call.options.star);
-    result.stages = context.take_stages();
+    DistributedClusters<T>(ranks, context, here.points, call.min_samples, on_gpu, result).run(call.options.star);
     result.distribution.emplace().work = here.moved.work(seconds_of(result.stages));
     const auto bring_back = [&]<class Value>(std::vector<Value>& values) {
         std::vector<Value> moved;
@@ -261,17 +246,18 @@ void find_rebalanced(Ranks& ranks, Context& context, const SharedPoints<T>& shar
 }
 
 template <Coordinate T>
-void find_clusters(Ranks& ranks, Context& context, const DbscanOverRanks& call, DbscanResult& result) {
+void find_clusters(Ranks& ranks, Context& context, const DbscanOverRanks& call, const MakePartClusters<T>& on_gpu,
+                   DbscanResult& result) {
     const GivenIds ids(ranks, call.of_ranks.ids, call.points.count());
     SharedPoints<T> shared = share_frame<T>(ranks, context, call.points, call.options.box);
     ids.number(shared);
     resolve_eps(ranks, shared, call.eps, result);
     if (call.of_ranks.rebalance && ranks.size() > 1) {
-        find_rebalanced(ranks, context, shared, ids.given(), call, result);
+        find_rebalanced(ranks, context, shared, ids.given(), call, on_gpu, result);
         return;
     }
     ranks.agreed([&] { ids.sort(shared); });
-    DistributedClusters<T>(ranks, context, shared, call.min_samples, result).run(call.options.star);
+    DistributedClusters<T>(ranks, context, shared, call.min_samples, on_gpu, result).run(call.options.star);
     ranks.agreed([&] {
         ids.restore(result.label_array.vector<std::int64_t>());
         ids.restore(result.is_core);
@@ -280,19 +266,17 @@ void find_clusters(Ranks& ranks, Context& context, const DbscanOverRanks& call, 
 
 } // namespace
 
-DbscanResult dbscan_over_ranks(Ranks& ranks, Context& context, const DbscanOverRanks& call) {
-    std::vector<Argument> arguments = shape_arguments(call.points, call.options.box);
-    arguments.insert(arguments.end(), {{"eps", call.eps},
-                                       {"min_samples", static_cast<double>(call.min_samples)},
-                                       flag("star", call.options.star),
-                                       flag("rebalance", call.of_ranks.rebalance),
-                                       {"imbalance", call.of_ranks.imbalance}});
-    require_same(ranks, RankFunction::dbscan, arguments);
-    DbscanResult result;
-    with_dtype(call.points.dtype(), [&]<Coordinate T>(T) { find_clusters<T>(ranks, context, call, result); });
+template <Coordinate T>
+void dbscan_over_ranks(Ranks& ranks, Context& context, const DbscanOverRanks& call, const MakePartClusters<T>& on_gpu,
+                       DbscanResult& result) {
+    find_clusters<T>(ranks, context, call, on_gpu, result);
     const StageReports stages = context.take_stages();
     result.stages.insert(result.stages.end(), stages.begin(), stages.end());
-    return result;
 }
+
+template void dbscan_over_ranks(Ranks&, Context&, const DbscanOverRanks&, const MakePartClusters<float>&,
+                                DbscanResult&);
+template void dbscan_over_ranks(Ranks&, Context&, const DbscanOverRanks&, const MakePartClusters<double>&,
+                                DbscanResult&);
 
 } // namespace kith::detail

@@ -5,6 +5,7 @@
 #include <kith/distributed.hpp>
 
 #include "distributed/ranks.hpp"
+#include "groups/part_clusters.hpp"
 
 #include <cstdint>
 
@@ -21,7 +22,10 @@ struct DbscanOverRanks {
     const RankOptions& of_ranks;
 };
 
-/// Collective. The clusters of all ranks with 64-bit labels of this rank's points. Refuses arguments that differ.
-DbscanResult dbscan_over_ranks(Ranks& ranks, Context& context, const DbscanOverRanks& call);
+/// Collective. Fills a result with the clusters of all ranks and 64-bit labels of this rank's points, which are searched
+/// by what on_gpu() makes, if there is such a function, else by the CPU.
+template <Coordinate T>
+void dbscan_over_ranks(Ranks& ranks, Context& context, const DbscanOverRanks& call, const MakePartClusters<T>& on_gpu,
+                       DbscanResult& result);
 
 } // namespace kith::detail

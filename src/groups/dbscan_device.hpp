@@ -67,13 +67,11 @@ DeviceBuffer<std::int32_t> label_components(DeviceContext& context, const Device
     return sizes;
 }
 
-/// Labels the border points, and adds them to the sizes. The labels of the core points take the place of their indices.
+/// Labels the points whose label is -1 with the lowest cluster of a core point within the length, if there is one, and
+/// adds them to the sizes. Clusters of core points are in the place of their indices.
 template <Coordinate T, int D>
-void label_border_points(DeviceWork& work, const DevicePlaneTree<T>& tree, const DevicePlaneTree<T>& core_tree,
-                         T squared_length, std::int32_t* labels, std::int32_t* sizes) {
-    std::int32_t* const clusters = core_tree.points.indices.data();
-    for_each_index(work, "clusters of core points", core_tree.points.count,
-                   Take<std::int32_t>{labels, clusters, clusters});
+void find_lowest_clusters(DeviceWork& work, const DevicePlaneTree<T>& tree, const DevicePlaneTree<T>& core_tree,
+                          T squared_length, std::int32_t* labels, std::int32_t* sizes) {
     for (std::size_t plane = 0; plane < core_tree.planes.size(); ++plane) { // the lowest cluster of each node
         if (plane == 0) {
             summarize_leaves<T, D>(work, core_tree.planes[0], core_tree.points.view());
@@ -85,6 +83,16 @@ void label_border_points(DeviceWork& work, const DevicePlaneTree<T>& tree, const
     job.lowest = labels;
     job.times_lowest = sizes;
     launch_radius_search<T, D, RadiusTask::lowest>(work, "labeling border points", tree.points.frame.periodic, job);
+}
+
+/// Labels the border points, and adds them to the sizes. The labels of the core points take the place of their indices.
+template <Coordinate T, int D>
+void label_border_points(DeviceWork& work, const DevicePlaneTree<T>& tree, const DevicePlaneTree<T>& core_tree,
+                         T squared_length, std::int32_t* labels, std::int32_t* sizes) {
+    std::int32_t* const clusters = core_tree.points.indices.data();
+    for_each_index(work, "clusters of core points", core_tree.points.count,
+                   Take<std::int32_t>{labels, clusters, clusters});
+    find_lowest_clusters<T, D>(work, tree, core_tree, squared_length, labels, sizes);
 }
 
 template <Coordinate T, int D>

@@ -2,6 +2,9 @@
 // kith_add_device_instances().
 #include "groups/dbscan_device.hpp"
 #include "groups/device_entry.hpp"
+#include "groups/part_clusters_device.hpp"
+
+#include <memory>
 
 namespace kith::detail::inline KITH_GPU {
 
@@ -18,6 +21,14 @@ void cluster_tree_on_device(DeviceContext& context, const DeviceTreeHandle& hand
     }
 }
 
+template <Coordinate T, int D>
+std::unique_ptr<PartClusters<T>> part_clusters_on_device(const Execution& execution,
+                                                         const NormalizedPoints<T>& points) {
+    return std::make_unique<DevicePartClusters<T, D>>(execution, points);
+}
+
+template std::unique_ptr<PartClusters<KITH_SCALAR>>
+part_clusters_on_device<KITH_SCALAR, KITH_DIMENSION>(const Execution&, const NormalizedPoints<KITH_SCALAR>&);
 template void cluster_tree_on_device<KITH_SCALAR, KITH_DIMENSION>(DeviceContext&, const DeviceTreeHandle&,
                                                                   const TreeShape&, const DeviceDbscanCall&,
                                                                   DbscanSummary&);

@@ -6,6 +6,7 @@
 #include <kith/device_status.hpp>
 #include <kith/fof.hpp>
 
+#include "groups/part_clusters.hpp"
 #include "groups/part_linker.hpp"
 #include "points/frame.hpp"
 #include "points/phase_space.hpp"
@@ -76,6 +77,10 @@ DevicePhaseSpace<T> enter_phase_space_on_device(DeviceContext& context, const Po
 template <Coordinate T, int D>
 void cluster_tree_on_device(DeviceContext& context, const DeviceTreeHandle& tree, const TreeShape& shape,
                             const DeviceDbscanCall& call, DbscanSummary& result);
+
+/// Searches a part of the points of several processes, which are the host's, for clusters.
+template <Coordinate T, int D>
+std::unique_ptr<PartClusters<T>> part_clusters_on_device(const Execution& execution, const NormalizedPoints<T>& points);
 
 /// Puts the search for groups by a tree on the stream, or measures how much memory it takes.
 template <Coordinate T, int D>

@@ -282,8 +282,9 @@ TEST(EngineTable, IsCheckedWhereverACallRuns) {
                            [] { detail::check_engine(Engine::brute_force, Task::neighbors, Where::ranks); }));
     EXPECT_TRUE(is_refused(ErrorKind::unsupported, {"a kept index is not found over ranks"},
                            [] { detail::check_engine(Engine::automatic, Task::index, Where::ranks); }));
-    EXPECT_TRUE(is_refused(ErrorKind::unsupported, {"DBSCAN is not found over ranks on GPUs; use kith::over() with"},
-                           [] { detail::check_engine(Engine::automatic, Task::clusters, Where::gpu_ranks); }));
+    EXPECT_TRUE(is_refused(ErrorKind::unsupported,
+                           {"pair counts are not found over ranks on GPUs; use kith::over() with"},
+                           [] { detail::check_engine(Engine::automatic, Task::pair_counts, Where::gpu_ranks); }));
     EXPECT_TRUE(is_refused(ErrorKind::unsupported, {"a kept index is not found over ranks; run the call on one"},
                            [] { detail::check_engine(Engine::automatic, Task::index, Where::gpu_ranks); }));
     EXPECT_TRUE(is_refused(ErrorKind::unsupported, {"groups in phase space are not found asynchronously"},

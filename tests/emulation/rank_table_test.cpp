@@ -77,6 +77,11 @@ std::map<Task, std::function<bool(const Part&)>> tasks_on_gpus() {
                                                     part.in_phase_space(part.mine, part.first), {}, part.ranks.rank());
              return part.are_mine(found.labels64(), fof(part.all, length, part.in_phase_space(part.all, 0)).labels());
          }},
+        {Task::clusters,
+         [](const Part& part) {
+             const DbscanResult found = clusters_of_rank(part.ranks, part.mine, 0.15, 4, {}, {}, part.ranks.rank());
+             return part.are_mine(found.labels64(), dbscan(part.all, 0.15, 4).labels());
+         }},
     };
 }
 

@@ -4,6 +4,7 @@
 
 #include "calls/device_calls.hpp"
 #include "distributed/catalog.hpp"
+#include "distributed/dbscan.hpp"
 #include "distributed/fof.hpp"
 #include "distributed/knn.hpp"
 #include "distributed/radius.hpp"
@@ -14,6 +15,7 @@
 
 #include "cuda_emulation/cuda_runtime.hpp"
 
+#include <kith/dbscan.hpp>
 #include <kith/distributed.hpp>
 #include <kith/fof.hpp>
 #include <kith/knn.hpp>
@@ -116,6 +118,19 @@ detail::MakePartLinker<T> linkers_on(int device) {
     };
 }
 template <Coordinate T>
+detail::MakePartClusters<T> clusters_on(int device) {
+    if (device < 0) {
+        return {};
+    }
+    return [on_gpu = on_emulated_device(device)](const detail::NormalizedPoints<T>& points) {
+        if constexpr (std::is_same_v<T, float>) {
+            return detail::on_gpu().cluster_part_of_floats(on_gpu, points);
+        } else {
+            return detail::on_gpu().cluster_part_of_doubles(on_gpu, points);
+        }
+    };
+}
+template <Coordinate T>
 detail::MakePartSearcher<T> searchers_on(int device) {
     if (device < 0) {
         return {};
@@ -191,6 +206,21 @@ inline FofResult groups_of_rank(Communicator& communicator, const PointsView& mi
                                       work);
         });
         result.distribution.emplace().traffic = ranks.traffic();
+        return result;
+    });
+}
+
+inline DbscanResult clusters_of_rank(Communicator& communicator, const PointsView& mine, double eps,
+                                     std::int64_t min_samples, const DbscanOptions& options,
+                                     const RankOptions& of_ranks, int device) {
+    return detail::on_all_ranks(communicator, [&](detail::Ranks& ranks) {
+        detail::Context context(cpu(1));
+        DbscanResult result;
+        detail::with_dtype(mine.dtype(), [&]<Coordinate T>(T) {
+            detail::dbscan_over_ranks<T>(ranks, context, {mine, eps, min_samples, options, of_ranks},
+                                         clusters_on<T>(device), result);
+        });
+        (result.distribution ? *result.distribution : result.distribution.emplace()).traffic = ranks.traffic();
         return result;
     });
 }
