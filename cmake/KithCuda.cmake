@@ -10,7 +10,7 @@ function(kith_add_device_instances target extension)
     foreach(dimension IN LISTS ARGN)
         foreach(scalar float double)
             set(text "#define KITH_SCALAR ${scalar}\n#define KITH_DIMENSION ${dimension}\n")
-            foreach(module tree/build neighbors/search neighbors/radius neighbors/neighbor_sums groups/link groups/dbscan mst/spanning_tree
+            foreach(module tree/build neighbors/search neighbors/radius neighbors/neighbor_sums groups/link groups/dbscan mst/spanning_tree mst/reachability
                     pairs/pair_counts engines/brute_force/brute_force engines/kdtree/kdtree engines/clover/clover)
                 string(APPEND text "#include \"${module}_instance.ipp\"\n")
             endforeach()

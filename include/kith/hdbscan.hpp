@@ -39,7 +39,7 @@ struct HdbscanOptions {
     bool allow_single_cluster = false; ///< all points may be one cluster
     Box box = {};                      ///< of the points; a kith::Tree has its own
     Engine engine = Engine::automatic; ///< search algorithm
-    Execution execution = {};          ///< CPU only
+    Execution execution = {};          ///< CPU, or in one process a GPU
 };
 
 /// A cluster of the condensed tree. Lambda is density, one over the distance: it grows from the root down.
@@ -104,8 +104,8 @@ struct HdbscanResult {
 /// invalid_argument (min_cluster_size below 2; negative min_samples or max_cluster_size; selection_epsilon negative or
 /// NaN; an invalid box; a box for a kith::Tree; a tree on another device), invalid_points (a point that is not finite,
 /// extent over twice the period), too_large (more than 2^31 - 1 points), unsupported (an engine that does not support
-/// HDBSCAN*; a GPU; dimension not built), out_of_memory, canceled. Over ranks (distributed.hpp): rank 0 needs about 130
-/// bytes for each point of all ranks, and there are at most 2^31 - 1 points.
+/// HDBSCAN* there; a GPU over ranks; dimension not built), device, out_of_memory, canceled. Over ranks
+/// (distributed.hpp): rank 0 needs about 130 bytes for each point of all ranks, and there are at most 2^31 - 1 points.
 [[nodiscard]] HdbscanResult hdbscan(const PointsOrTree& points, std::int64_t min_cluster_size,
                                     const HdbscanOptions& options = {});
 

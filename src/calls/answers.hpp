@@ -111,7 +111,7 @@ inline constexpr EngineRow engine_table[] = {
     {Task::spanning_tree, Engine::brute_force, {true, false, false, false, false}},
     {Task::spanning_tree_in_phase_space, Engine::tree, {true, true, false, true, false}},
     {Task::spanning_tree_in_phase_space, Engine::brute_force, {true, false, false, false, false}},
-    {Task::density_clusters, Engine::tree, {true, false, false, true, false}},
+    {Task::density_clusters, Engine::tree, {true, true, false, true, false}},
     {Task::density_clusters, Engine::brute_force, {true, false, false, false, false}},
     {Task::pair_counts, Engine::tree, {true, true, false, true, false}},
     {Task::index, Engine::tree, {true, true, false, false, false}},

@@ -254,6 +254,15 @@ SpanningTree span(const PointsOrTree& points, const SpanningTreeOptions& options
     return result;
 }
 
+void span_by_density(const PointsOrTree& points, const HdbscanOptions& options, Context& host, HdbscanResult& result) {
+    result.stages = run(points, options.execution, [&]<Coordinate T, int D>(DeviceContext& context) {
+        with_index<T, D>(context, points, Engine::tree, options.box,
+                         [&](const DeviceTreeHandle& tree, const TreeShape& /*shape*/) {
+                             span_by_reachability_on_device<T, D>(context, tree, host, result);
+                         });
+    });
+}
+
 void sum_neighbors(const PointsOrTree& points, const PointsView* queries, const DeviceSumCall& call, Engine engine,
                    NeighborSums& sums) {
     Context host(cpu(call.options.execution.threads));
@@ -326,6 +335,7 @@ const DeviceCalls& on_gpu() {
                                        .cluster_part_of_floats = part_clusters<float>,
                                        .cluster_part_of_doubles = part_clusters<double>,
                                        .spanning_tree = span,
+                                       .density_tree = span_by_density,
                                        .sum_neighbors = sum_neighbors,
                                        .pair_counts = count_pairs,
                                        .kdtree_order = order,

@@ -56,6 +56,10 @@ struct DeviceCalls {
                                                                      const NormalizedPoints<double>& points);
     /// By that engine.
     SpanningTree (*spanning_tree)(const PointsOrTree& points, const SpanningTreeOptions& options, Engine engine);
+    /// The tree that HDBSCAN* cuts, into a result that has min_samples, with the stages of the GPU; those of the host
+    /// are in its context.
+    void (*density_tree)(const PointsOrTree& points, const HdbscanOptions& options, Context& host,
+                         HdbscanResult& result);
     /// Into sums with memory for all results.
     void (*sum_neighbors)(const PointsOrTree& points, const PointsView* queries, const DeviceSumCall& call,
                           Engine engine, NeighborSums& sums);

@@ -4,6 +4,7 @@
 
 #include "calls/calls.hpp"
 #include "calls/choose.hpp"
+#include "calls/device_calls.hpp"
 #include "calls/rank_calls.hpp"
 #include "calls/sources.hpp"
 #include "calls/zeros.hpp"
@@ -45,11 +46,7 @@ void span_without_core(Context& context, WorkingPoints<T>& points, Engine engine
     } else {
         context.stage("connect", [&] { span_all_pairs(context, points.in_any_order(context), edges); });
     }
-    constexpr T infinity = std::numeric_limits<T>::infinity();
-    for (std::int64_t i = 0; i < to.count; ++i) {
-        to.edges[i] = {infinity, squared[i], ends[i]};
-    }
-    std::fill_n(to.spare, to.count + 1, infinity);
+    set_without_core(edges, to);
 }
 
 template <Coordinate T>
@@ -70,11 +67,7 @@ template <Coordinate T>
 void span_into(Context& context, const HdbscanCall& call, HdbscanResult& result) {
     WorkingPoints<T> points(context, call.points, call.options.box);
     const std::int64_t count = call.points.count();
-    result.box = resolved_box(points.frame());
-    result.wrapped_points = points.frame().outside;
-    const Separation separation = separation_of(points.frame(), count);
-    result.shortest_length = separation.shortest;
-    result.largest = separation.largest;
+    describe(points.frame(), count, result);
     if (count == 0) {
         return;
     }
@@ -140,12 +133,18 @@ HdbscanResult hdbscan(const PointsOrTree& points, std::int64_t min_cluster_size,
     result.dtype = points.dtype();
     result.engine =
         detail::choose(detail::Task::density_clusters, options.engine, detail::size_of(points, nullptr, 0, where));
-    detail::Context context(options.execution);
-    detail::with_dtype(points.dtype(), [&]<Coordinate T>(T) { detail::span_into<T>(context, call, result); });
+    const bool is_on_gpu = where == detail::Where::gpu;
+    detail::Context context(is_on_gpu ? cpu(options.execution.threads, options.execution.progress) : options.execution);
+    if (is_on_gpu) {
+        detail::on_gpu().density_tree(points, options, context, result);
+    } else {
+        detail::with_dtype(points.dtype(), [&]<Coordinate T>(T) { detail::span_into<T>(context, call, result); });
+    }
     if (points.count() > 0) {
         detail::find_clusters(context, points.count(), options, result);
     }
-    result.stages = context.take_stages();
+    const StageReports stages = context.take_stages();
+    result.stages.insert(result.stages.end(), stages.begin(), stages.end());
     return result;
 }
 

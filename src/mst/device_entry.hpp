@@ -1,6 +1,7 @@
 // What the spanning tree does on a GPU, compiled for every type and dimension on its own (spanning_tree_instance.ipp).
 #pragma once
 
+#include <kith/hdbscan.hpp>
 #include <kith/spanning_tree.hpp>
 
 #include "tree/device_handle.hpp"
@@ -19,6 +20,12 @@ class DeviceContext;
 template <Coordinate T, int D>
 void span_tree_on_device(DeviceContext& context, const DeviceTreeHandle& tree, Context& host, SpanningTree& result,
                          const ResolvedLengths* lengths = nullptr);
+
+/// The spanning tree by mutual reachability distances of a tree's points, and their core distances, into a result that
+/// has min_samples. Runs the stages "neighbors", "connect" and "download" on the GPU, then "edges" on the host.
+template <Coordinate T, int D>
+void span_by_reachability_on_device(DeviceContext& context, const DeviceTreeHandle& tree, Context& host,
+                                    HdbscanResult& result);
 
 } // namespace KITH_GPU
 

@@ -4,12 +4,13 @@
 // What a step writes for others to read is read by later steps alone, so that the ends of kernels are all that orders
 // them. Two things are written by many at once: bounds, which are lowered, and a component's best edge, which a better
 // one takes the place of by compare-and-swap. Distances are those of a periodic box; the period of an open axis is
-// infinite, which gives the same bits.
+// infinite, which gives the same bits. What orders edges first is a policy (edge_weight.hpp).
 #pragma once
 
 #include "cuda/lowered_numbers.hpp"
 #include "geometry/distances_kernel.hpp"
 #include "groups/device_union_find.hpp"
+#include "mst/edge_weight.hpp"
 #include "mst/row_length.hpp"
 #include "points/point_set_view.hpp"
 
@@ -19,17 +20,19 @@
 namespace kith::detail::inline KITH_GPU {
 
 /// Arrays of points are by position in the tree; what is known of a component stands at its root, the lowest position.
-template <class T>
+template <class T, class Weight = DistanceWeight<T>>
 struct DeviceForest {
     PointSetView<T> points;
     Periods<T> period;
     std::int32_t* rows;       ///< positions, nearest first; -1: there are no more points
     std::uint8_t* next;       ///< the first of the row in another component, row_length if none is; or is_duplicate
-    T* distance;              ///< squared, to that one; if none is: to all others it is no less
+    T* distance;              ///< weight of the edge to that one; if none is: those to all others weigh no less
     std::int32_t* component;  ///< the root
-    LoweredNumbers<T> bound;  ///< no less than the squared length of the component's best edge
+    LoweredNumbers<T> bound;  ///< no less than the weight of the component's best edge
     LoweredNumbers<T> unseen; ///< the least distance of its points whose rows have none in another component
     std::int32_t* best;       ///< the point whose next neighbor makes the best edge known; -1: none is
+    T* length;                ///< squared, of the edge to the next neighbor; null where that is the weight
+    Weight weigh;             ///< an edge of that squared length
 
     [[nodiscard]] __device__ std::int32_t* row(std::int64_t point) const { return rows + point * row_length; }
     [[nodiscard]] __device__ std::int32_t neighbor(std::int32_t point) const { return row(point)[next[point]]; }
@@ -38,6 +41,16 @@ struct DeviceForest {
     [[nodiscard]] __device__ T squared_distance(std::int64_t point, std::int64_t other) const {
         const DevicePoint<T, D, true> where(points.coordinates + point, points.stride, period.data());
         return where.squared_distance([&](int axis) { return points.coordinates[axis * points.stride + other]; });
+    }
+
+    /// The weight of a point's edge to its next neighbor, whose length is kept.
+    template <int D>
+    [[nodiscard]] __device__ T weight_of_next(std::int32_t point, std::int32_t neighbor) const {
+        const T squared = squared_distance<D>(point, neighbor);
+        if constexpr (!Weight::is_distance) {
+            length[point] = squared;
+        }
+        return weigh(point, neighbor, squared);
     }
 
     /// Whether the best edge of a component in its rows is its least.
@@ -67,6 +80,11 @@ struct DeviceForest {
 
     /// Whether the next neighbor of a point makes an edge that comes before that of another point.
     [[nodiscard]] __device__ bool comes_before(std::int32_t point, std::int32_t other) const {
+        if constexpr (!Weight::is_distance) {
+            if (distance[point] == distance[other] && length[point] != length[other]) {
+                return length[point] < length[other];
+            }
+        }
         return distance[point] < distance[other] ||
                (distance[point] == distance[other] && ends_of(point) < ends_of(other));
     }
@@ -101,9 +119,9 @@ struct StartForest {
 };
 
 /// Reads rows on, to neighbors in other components; lowers what components have not seen.
-template <class T, int D>
+template <class T, int D, class Weight>
 struct ReadRows {
-    DeviceForest<T> forest;
+    DeviceForest<T, Weight> forest;
 
     __device__ void operator()(std::int64_t point) const {
         const int before = forest.next[point];
@@ -117,11 +135,19 @@ struct ReadRows {
             while (next < row_length && row[next] >= 0 && forest.component[row[next]] == component) {
                 ++next;
             }
-            const std::int32_t last = row[next < row_length ? next : row_length - 1];
-            if (next != before || last < 0) {
-                forest.next[point] = static_cast<std::uint8_t>(last < 0 ? row_length : next); // -1: it holds all points
+            if constexpr (Weight::is_distance) {
+                const std::int32_t last = row[next < row_length ? next : row_length - 1];
+                if (next != before || last < 0) {
+                    forest.next[point] =
+                        static_cast<std::uint8_t>(last < 0 ? row_length : next); // -1: it has all points
+                    forest.distance[point] = last < 0 ? std::numeric_limits<T>::infinity()
+                                                      : forest.template squared_distance<D>(point, last);
+                }
+            } else if (next != before) { // the row has no -1
+                forest.next[point] = static_cast<std::uint8_t>(next);
                 forest.distance[point] =
-                    last < 0 ? std::numeric_limits<T>::infinity() : forest.template squared_distance<D>(point, last);
+                    next < row_length ? forest.template weight_of_next<D>(static_cast<std::int32_t>(point), row[next])
+                                      : device_max(forest.distance[point], forest.weigh.frontier[point]);
             }
         }
         if (forest.next[point] == row_length) {
@@ -131,9 +157,9 @@ struct ReadRows {
 };
 
 /// Offers edges to components: of all points, or of those listed.
-template <class T>
+template <class T, class Weight>
 struct OfferEdges {
-    DeviceForest<T> forest;
+    DeviceForest<T, Weight> forest;
     const std::int32_t* listed; ///< null: all
     const std::int32_t* count;  ///< of those listed
 
@@ -153,16 +179,16 @@ struct RoundCounts {
     std::int32_t certain;    ///< for how many the best edge is known to be the least
 };
 
-template <class T>
+template <class T, class Weight>
 struct RowBoundsJob {
-    DeviceForest<T> forest;
+    DeviceForest<T, Weight> forest;
     RoundCounts* counts; ///< 0 before
 };
 
 /// Bounds every component by its best edge in its rows. The grid has whole warps.
-template <class T>
-__global__ void bound_by_rows_kernel(const __grid_constant__ RowBoundsJob<T> job) {
-    const DeviceForest<T>& forest = job.forest;
+template <class T, class Weight>
+__global__ void bound_by_rows_kernel(const __grid_constant__ RowBoundsJob<T, Weight> job) {
+    const DeviceForest<T, Weight>& forest = job.forest;
     const std::int64_t point = thread_index();
     const bool is_root = point < forest.points.count && forest.component[point] == point;
     bool is_certain = false;
@@ -180,26 +206,27 @@ __global__ void bound_by_rows_kernel(const __grid_constant__ RowBoundsJob<T> job
     }
 }
 
-/// Bounds components by the distances of points that follow each other in the order of the tree.
-template <class T, int D>
+/// Bounds components by the edges between points that follow each other in the order of the tree.
+template <class T, int D, class Weight>
 struct BoundByOrder {
-    DeviceForest<T> forest;
+    DeviceForest<T, Weight> forest;
 
     __device__ void operator()(std::int64_t point) const {
         const std::int32_t component = forest.component[point];
         const std::int32_t other = forest.component[point + 1];
         if (component != other) {
-            const T squared = forest.template squared_distance<D>(point, point + 1);
-            forest.bound.lower(component, squared);
-            forest.bound.lower(other, squared);
+            const auto first = static_cast<std::int32_t>(point);
+            const T weight = forest.weigh(first, first + 1, forest.template squared_distance<D>(point, point + 1));
+            forest.bound.lower(component, weight);
+            forest.bound.lower(other, weight);
         }
     }
 };
 
 /// Flags the points that may have a better edge than their rows tell.
-template <class T>
+template <class T, class Weight>
 struct FlagSearched {
-    DeviceForest<T> forest;
+    DeviceForest<T, Weight> forest;
     std::uint8_t* is_searched;
 
     __device__ void operator()(std::int64_t point) const {
@@ -212,14 +239,15 @@ struct FlagSearched {
 template <class T>
 struct DeviceEdges {
     std::uint64_t* ends; ///< original indices: the smaller one, then the larger one
-    T* squared;
+    T* weight;
+    T* length = nullptr; ///< squared; null where that is the weight
 };
 
 /// Links the components through their best edges, or through those that are certain. Each link takes one root away,
 /// whose place the edge gets.
-template <class T>
+template <class T, class Weight>
 struct LinkComponents {
-    DeviceForest<T> forest;
+    DeviceForest<T, Weight> forest;
     DeviceEdges<T> edges;
     bool only_certain;
 
@@ -232,15 +260,18 @@ struct LinkComponents {
             DeviceUnionFind(forest.component).unite(static_cast<std::int32_t>(root), forest.neighbor(point));
         if (gone >= 0) {
             edges.ends[gone - 1] = forest.ends_of(point);
-            edges.squared[gone - 1] = forest.distance[point];
+            edges.weight[gone - 1] = forest.distance[point];
+            if constexpr (!Weight::is_distance) {
+                edges.length[gone - 1] = forest.length[point];
+            }
         }
     }
 };
 
 /// Every point points to its root again, and nothing is known of the new components.
-template <class T>
+template <class T, class Weight>
 struct Flatten {
-    DeviceForest<T> forest;
+    DeviceForest<T, Weight> forest;
 
     __device__ void operator()(std::int64_t position) const {
         const auto point = static_cast<std::int32_t>(position);
@@ -251,12 +282,16 @@ struct Flatten {
     }
 };
 
-template <class T, int D>
+/// Coincident points may not be of one component yet where core distances weigh their edges.
+template <class T, int D, class Weight>
 struct MarkDuplicates {
-    DeviceForest<T> forest;
+    DeviceForest<T, Weight> forest;
 
     __device__ void operator()(std::int64_t point) const {
         bool is_equal = point > 0;
+        if constexpr (!Weight::is_distance) {
+            is_equal = is_equal && forest.component[point - 1] == forest.component[point];
+        }
         for (int axis = 0; is_equal && axis < D; ++axis) {
             is_equal = forest.points.axis(axis)[point - 1] == forest.points.axis(axis)[point];
         }

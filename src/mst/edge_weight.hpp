@@ -1,6 +1,6 @@
 // What orders edges first: their squared length, or the square of the mutual reachability distance of HDBSCAN*, which is
 // the largest of the length and the core distances of both ends (docs/semantics.md, "Minimum spanning tree", "HDBSCAN*").
-// Boruvka's rounds and the walk take either as a policy.
+// Boruvka's rounds and their searches take either as a policy, on the CPU and on a GPU.
 //
 // A weight is never less than the squared length, nor than what the core distances of a node allow: so every bound by
 // distance holds, and the least core distance of a node prunes it. Edges of equal weights are ordered by length, then
@@ -9,7 +9,8 @@
 
 #include <kith/spanning_tree.hpp>
 
-#include <algorithm>
+#include "support/host_device.hpp"
+
 #include <cstdint>
 #include <tuple>
 
@@ -20,7 +21,9 @@ template <Coordinate T>
 struct DistanceWeight {
     static constexpr bool is_distance = true;
 
-    T operator()(std::int32_t /*point*/, std::int32_t /*other*/, T squared) const noexcept { return squared; }
+    KITH_HOST_DEVICE T operator()(std::int32_t /*point*/, std::int32_t /*other*/, T squared) const noexcept {
+        return squared;
+    }
 };
 
 /// Arrays are by position in the tree.
@@ -31,8 +34,25 @@ struct ReachabilityWeight {
     const T* core;     ///< squared core distances
     const T* frontier; ///< of each point: edges to points outside its row, or behind what is left of it, weigh no less
 
-    T operator()(std::int32_t point, std::int32_t other, T squared) const noexcept {
-        return std::max({squared, core[point], core[other]});
+    KITH_HOST_DEVICE T operator()(std::int32_t point, std::int32_t other, T squared) const noexcept {
+        const T cores = core[point] < core[other] ? core[other] : core[point];
+        return squared < cores ? cores : squared;
+    }
+};
+
+/// A point's edge to another one. At one point edges are ordered by the indices of the others where their weights and
+/// lengths are equal.
+template <Coordinate T>
+struct WeighedNeighbor {
+    T weight;
+    T squared;          ///< length
+    std::int32_t index; ///< original index
+    std::int32_t point; ///< position in the tree
+
+    KITH_HOST_DEVICE friend bool operator<(const WeighedNeighbor& a, const WeighedNeighbor& b) noexcept {
+        return a.weight != b.weight     ? a.weight < b.weight
+               : a.squared != b.squared ? a.squared < b.squared
+                                        : a.index < b.index;
     }
 };
 

@@ -3,7 +3,8 @@
 //
 // The warp goes through the tree as in the search for neighbors (search_kernel.hpp). Nodes that are the point's own
 // component as a whole are shut, and what lies beyond the component's bound is dropped, which shrinks by what any warp
-// finds. Equal distances are never dropped, so that the index decides, and answers do not depend on who was first.
+// finds. Equal distances are never dropped, so that the index decides, and answers do not depend on who was first. Where
+// core distances weigh edges, nodes whose least core distance is beyond the bound are shut as well.
 #pragma once
 
 #include "mst/device_forest.hpp"
@@ -14,6 +15,7 @@
 #include <bit>
 #include <cstdint>
 #include <limits>
+#include <type_traits>
 
 namespace kith::detail::inline KITH_GPU {
 
@@ -39,24 +41,44 @@ struct JoinComponents {
     }
 };
 
+/// The squared core distance of a point of the tree, and the least of a node's.
 template <class T>
-struct ForestSearchJob {
-    DeviceForest<T> forest;
-    TreeView<T> tree;
-    std::array<std::int32_t*, max_planes> components; ///< of nodes
-    const std::int32_t* position_of;                  ///< by original index
-    DeviceRows points;                                ///< to be searched for
+struct CoreOfPoint {
+    const T* core;
+
+    __device__ T operator()(std::int32_t point) const { return core[point]; }
 };
 
-/// Points of other components.
 template <class T>
+struct LesserCore {
+    static constexpr T identity = std::numeric_limits<T>::infinity();
+
+    __device__ T operator()(T a, T b) const { return device_min(a, b); }
+};
+
+template <class T, class Weight>
+struct ForestSearchJob {
+    DeviceForest<T, Weight> forest;
+    TreeView<T> tree;
+    std::array<std::int32_t*, max_planes> components; ///< of nodes
+    std::array<T*, max_planes> cores; ///< the least squared core distances of nodes; null where lengths are weights
+    const std::int32_t* position_of;  ///< by original index
+    DeviceRows points;                ///< to be searched for
+};
+
+/// Points of other components, in nodes whose core distances do not put them beyond the bound.
+template <class T, class Weight>
 struct ForeignPoints {
-    const ForestSearchJob<T>* job;
+    const ForestSearchJob<T, Weight>* job;
     std::int32_t component;
 
     [[nodiscard]] __device__ bool is_open(int plane, std::int64_t node) const {
         const std::int32_t of_node = job->components[plane][node];
-        return of_node != component && of_node != no_component;
+        bool is_open = of_node != component && of_node != no_component;
+        if constexpr (!Weight::is_distance) {
+            is_open = is_open && job->cores[plane][node] <= job->forest.bound.load(component);
+        }
+        return is_open;
     }
     [[nodiscard]] __device__ bool is_wanted(std::int64_t point) const {
         return job->forest.component[point] != component;
@@ -67,8 +89,9 @@ struct ForeignPoints {
 template <class T>
 class NearestForeign {
 public:
-    __device__ NearestForeign(const LoweredNumbers<T>& bounds, std::int32_t component)
-        : bounds_(bounds), component_(component) {}
+    template <class Weight>
+    __device__ NearestForeign(const DeviceForest<T, Weight>& forest, std::int32_t /*point*/, std::int32_t component)
+        : bounds_(forest.bound), component_(component) {}
 
     /// The component's, as it is now.
     [[nodiscard]] __device__ T limit() const { return __shfl_sync(whole_warp, bounds_.load(component_), 0); }
@@ -78,7 +101,7 @@ public:
         return RankKey<T>::either(found_ < last_within, found_, last_within);
     }
 
-    __device__ void offer(RankKey<T> key) {
+    __device__ void offer(RankKey<T> key, std::int64_t /*point*/) {
         if (__any_sync(whole_warp, key < found_)) {
             const RankKey<T> least = least_of_warp(key);
             found_ = RankKey<T>::either(least < found_, least, found_);
@@ -90,10 +113,63 @@ public:
     __device__ void flush() const {}
 
     [[nodiscard]] __device__ RankKey<T> found() const { return found_; }
+    [[nodiscard]] __device__ T weight() const { return found_.squared(); }
 
 private:
     LoweredNumbers<T> bounds_;
     std::int32_t component_;
+    RankKey<T> found_ = no_candidate<T>();
+};
+
+/// The same where core distances weigh edges: the first by (weight, squared distance, index).
+template <class T>
+class LightestForeign {
+public:
+    __device__ LightestForeign(const DeviceForest<T, ReachabilityWeight<T>>& forest, std::int32_t point,
+                               std::int32_t component)
+        : forest_(forest), point_(point), component_(component) {}
+
+    [[nodiscard]] __device__ T limit() const { return __shfl_sync(whole_warp, forest_.bound.load(component_), 0); }
+
+    /// No edge of the point weighs less than its core distance: once one weighs no more, only what is nearer is better.
+    [[nodiscard]] __device__ RankKey<T> bound() const {
+        const RankKey<T> last_within(device_min(weight_, limit()), std::numeric_limits<std::int32_t>::max());
+        const bool is_least = weight_ <= forest_.weigh.core[point_] && found_ < last_within;
+        return RankKey<T>::either(is_least, found_, last_within);
+    }
+
+    __device__ void offer(RankKey<T> key, std::int64_t other) {
+        const bool is_one = key.index() != no_candidate<T>().index();
+        const T weight = is_one ? forest_.weigh(point_, static_cast<std::int32_t>(other), key.squared())
+                                : std::numeric_limits<T>::infinity();
+        const bool is_better = weight < weight_ || (weight == weight_ && key < found_);
+        if (__any_sync(whole_warp, is_better)) {
+            T least = is_better ? weight : weight_;
+#pragma unroll
+            for (int lanes = warp_size / 2; lanes > 0; lanes /= 2) {
+                least = device_min(least, __shfl_xor_sync(whole_warp, least, lanes));
+            }
+            found_ = least_of_warp(RankKey<T>::either(is_better && weight == least, key, no_candidate<T>()));
+            weight_ = least;
+            if (threadIdx.x % warp_size == 0) {
+                forest_.bound.lower(component_, weight_);
+            }
+        }
+    }
+    __device__ void flush() const {}
+
+    [[nodiscard]] __device__ RankKey<T> found() const {
+        return found_;
+    }
+    [[nodiscard]] __device__ T weight() const {
+        return weight_;
+    }
+
+private:
+    const DeviceForest<T, ReachabilityWeight<T>>& forest_;
+    std::int32_t point_;
+    std::int32_t component_;
+    T weight_ = std::numeric_limits<T>::infinity();
     RankKey<T> found_ = no_candidate<T>();
 };
 
@@ -104,35 +180,40 @@ __device__ T number_after(T number) {
 }
 
 /// As many warps as there may be points, or fewer: each takes one after the other.
-template <class T, int D, bool Periodic>
+template <class T, int D, bool Periodic, class Weight>
 __global__ void __launch_bounds__(search_warps* warp_size)
-    search_forest_kernel(const __grid_constant__ ForestSearchJob<T> job) {
+    search_forest_kernel(const __grid_constant__ ForestSearchJob<T, Weight> job) {
     static_assert(sizeof(job) <= 4096, "parameters of a kernel");
-    const DeviceForest<T>& forest = job.forest;
+    using Nearest = std::conditional_t<Weight::is_distance, NearestForeign<T>, LightestForeign<T>>;
+    const DeviceForest<T, Weight>& forest = job.forest;
     const int lane = static_cast<int>(threadIdx.x) % warp_size;
     const std::int32_t points = *job.points.count;
     for (std::int64_t i = std::int64_t{blockIdx.x} * search_warps + threadIdx.x / warp_size; i < points;
          i += std::int64_t{gridDim.x} * search_warps) {
         const std::int32_t point = job.points.rows[i];
         const std::int32_t component = forest.component[point];
-        NearestForeign<T> nearest(forest.bound, component);
+        Nearest nearest(forest, point, component);
         if (nearest.limit() < forest.distance[point]) { // others have found something since
             continue;
         }
         const DevicePoint<T, D, Periodic> where(forest.points.coordinates + point, forest.points.stride,
                                                 forest.period.data());
-        NodeFinder<T, D, Periodic, ForeignPoints<T>> nodes(job.tree, where, {&job, component});
+        NodeFinder<T, D, Periodic, ForeignPoints<T, Weight>> nodes(job.tree, where, {&job, component});
         search_nodes(
-            job.tree, where, nodes, nearest, [&](RankKey<T> key) { nearest.offer(key); }, lane);
+            job.tree, where, nodes, nearest, [&](RankKey<T> key, std::int64_t other) { nearest.offer(key, other); },
+            lane);
         const T limit = nearest.limit();
         const RankKey<T> found = nearest.found();
         if (lane == 0) {
-            const bool is_within = found.squared() <= limit; // or something nearer may have been passed over
+            const bool is_within = nearest.weight() <= limit; // or something nearer may have been passed over
             if (is_within) {
                 forest.row(point)[row_length - 1] = job.position_of[found.index()];
                 forest.next[point] = row_length - 1;
+                if constexpr (!Weight::is_distance) {
+                    forest.length[point] = found.squared();
+                }
             }
-            forest.distance[point] = is_within ? found.squared() : number_after(limit);
+            forest.distance[point] = is_within ? nearest.weight() : number_after(limit);
         }
     }
 }

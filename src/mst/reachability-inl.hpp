@@ -11,7 +11,6 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <tuple>
 
 #if defined(KITH_REACHABILITY_INL_HPP) == defined(HWY_TARGET_TOGGLE)
 #ifdef KITH_REACHABILITY_INL_HPP
@@ -25,16 +24,10 @@ namespace kith::detail::HWY_NAMESPACE {
 
 template <class T>
 void weigh_rows_of(const Forest<T, ReachabilityWeight<T>>& forest, std::int64_t begin, std::int64_t end) {
-    struct Neighbor {
-        T weight;
-        T squared;
-        std::int32_t index;
-        std::int32_t point;
-    };
     const std::int32_t* const index = forest.tree->points.indices;
     for (auto point = static_cast<std::int32_t>(begin); point < end; ++point) {
         std::int32_t* const row = forest.rows + std::int64_t{point} * row_length;
-        std::array<Neighbor, row_length> known;
+        std::array<WeighedNeighbor<T>, row_length> known;
         int count = 0;
         for (int i = 0; i < row_length && row[i] >= 0; ++i) {
             const T squared = squared_distance(forest, point, row[i]);
@@ -43,9 +36,7 @@ void weigh_rows_of(const Forest<T, ReachabilityWeight<T>>& forest, std::int64_t 
                 known[count++] = {weight, squared, index[row[i]], row[i]};
             }
         }
-        std::sort(known.begin(), known.begin() + count, [](const Neighbor& a, const Neighbor& b) {
-            return std::tie(a.weight, a.squared, a.index) < std::tie(b.weight, b.squared, b.index);
-        });
+        std::sort(known.begin(), known.begin() + count);
         for (int i = 0; i < row_length; ++i) {
             row[i] = i < count ? known[i].point : point;
         }

@@ -1,11 +1,15 @@
 #include "mst/weighed_tree.hpp"
 
+#include "groups/resolve_length.hpp"
 #include "mst/height.hpp"
 #include "neighbors/unresolved.hpp"
 #include "support/allocation_errors.hpp"
 #include "support/fill_vector.hpp"
 #include "support/parallel.hpp"
 #include "support/parallel_sort.hpp"
+
+#include <algorithm>
+#include <limits>
 
 namespace kith::detail {
 
@@ -16,8 +20,31 @@ constexpr std::int64_t grain = 1 << 14;
 } // namespace
 
 template <Coordinate T>
+void describe(const Frame<T>& frame, std::int64_t points, HdbscanResult& result) {
+    result.box = resolved_box(frame);
+    result.wrapped_points = frame.outside;
+    const Separation separation = separation_of(frame, points);
+    result.shortest_length = separation.shortest;
+    result.largest = separation.largest;
+}
+
+template <Coordinate T>
+void set_without_core(const EdgeMemory<T>& edges, const WeighedEdges<T>& to) {
+    constexpr T infinity = std::numeric_limits<T>::infinity();
+    for (std::int64_t i = 0; i < to.count; ++i) {
+        to.edges[i] = {infinity, edges.squared[i], edges.ends[i]};
+    }
+    std::fill_n(to.spare, to.count + 1, infinity);
+}
+
+template <Coordinate T>
 void finish_tree(Context& context, const Frame<T>& frame, WeighedTree<T>& tree, HdbscanResult& result) {
     parallel_sort(context, tree.edges);
+    measure_tree(frame, tree, result);
+}
+
+template <Coordinate T>
+void measure_tree(const Frame<T>& frame, const WeighedTree<T>& tree, HdbscanResult& result) {
     with_allocation_errors("the tree", [&] {
         fill_vector(result.edges, tree.edges.size(), SpanningEdge{});
         fill_vector(result.heights, tree.edges.size());
@@ -43,8 +70,14 @@ void count_unresolved(Context& context, const Frame<T>& frame, const PointsView&
     result.unresolved = {found.rows, found.farthest_point, found.axis, found.value, found.dtype};
 }
 
+template void describe(const Frame<float>&, std::int64_t, HdbscanResult&);
+template void describe(const Frame<double>&, std::int64_t, HdbscanResult&);
+template void set_without_core(const EdgeMemory<float>&, const WeighedEdges<float>&);
+template void set_without_core(const EdgeMemory<double>&, const WeighedEdges<double>&);
 template void finish_tree(Context&, const Frame<float>&, WeighedTree<float>&, HdbscanResult&);
 template void finish_tree(Context&, const Frame<double>&, WeighedTree<double>&, HdbscanResult&);
+template void measure_tree(const Frame<float>&, const WeighedTree<float>&, HdbscanResult&);
+template void measure_tree(const Frame<double>&, const WeighedTree<double>&, HdbscanResult&);
 template void count_unresolved(Context&, const Frame<float>&, const PointsView&, HdbscanResult&);
 template void count_unresolved(Context&, const Frame<double>&, const PointsView&, HdbscanResult&);
 

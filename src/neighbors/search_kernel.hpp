@@ -24,7 +24,7 @@ struct SearchKernelJob {
     DeviceRows only; ///< these queries instead, if not null
 };
 
-/// What a query looks for: any point. Others may shut nodes, of which every one that is open has an open child or point.
+/// What a query looks for: any point. Others may shut nodes.
 struct AnyPoint {
     [[nodiscard]] __device__ bool is_open(int /*plane*/, std::int64_t /*node*/) const { return true; }
     [[nodiscard]] __device__ bool is_wanted(std::int64_t /*point*/) const { return true; }
@@ -149,7 +149,7 @@ private:
     unsigned kept_left_ = 0;
 };
 
-/// Offers all wanted points that may be among the nearest.
+/// Calls offer(key, position) for all wanted points that may be among the nearest, the whole warp at once.
 template <class T, int D, bool Periodic, class Wanted, class Nearest, class Offer>
 __device__ void search_nodes(const TreeView<T>& tree, const DevicePoint<T, D, Periodic>& where,
                              NodeFinder<T, D, Periodic, Wanted>& nodes, Nearest& nearest, const Offer& offer,
@@ -166,7 +166,7 @@ __device__ void search_nodes(const TreeView<T>& tree, const DevicePoint<T, D, Pe
                            [&](int axis) { return tree.points.coordinates[axis * tree.points.stride + i]; }),
                        tree.points.indices[i]};
             }
-            offer(key);
+            offer(key, i);
         }
     };
     const std::int32_t first_leaf = nodes.likely_leaf();
@@ -205,9 +205,12 @@ __global__ void __launch_bounds__(search_warps* warp_size)
         const DevicePoint<T, D, Periodic> where(job.queries.coordinates + query, job.queries.stride,
                                                 job.request.frame->period.data());
         NodeFinder<T, D, Periodic> nodes(job.sources, where);
-        find_row<T, Rows>(
-            job.request, waiting, warp * queue_size, {job.queries.indices[query], query},
-            [&](auto& nearest, const auto& offer) { search_nodes(job.sources, where, nodes, nearest, offer, lane); });
+        find_row<T, Rows>(job.request, waiting, warp * queue_size, {job.queries.indices[query], query},
+                          [&](auto& nearest, const auto& offer) {
+                              search_nodes(
+                                  job.sources, where, nodes, nearest,
+                                  [&](RankKey<T> key, std::int64_t /*point*/) { offer(key); }, lane);
+                          });
     }
 }
 

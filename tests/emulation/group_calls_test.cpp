@@ -4,10 +4,12 @@
 
 #include "calls/choose.hpp"
 #include "cuda_emulation/cuda_runtime.hpp"
+#include "support/context.hpp"
 
 #include <kith/catalog_columns.hpp>
 #include <kith/dbscan.hpp>
 #include <kith/fof.hpp>
+#include <kith/hdbscan.hpp>
 #include <kith/spanning_tree.hpp>
 #include <kith/tree.hpp>
 
@@ -133,6 +135,50 @@ TEST_F(CallsOnDevice, FindTheSpanningTree) {
     EXPECT_EQ(emulation::held_on_device(), 0);
 }
 
+HdbscanResult density_tree_of(const PointsOrTree& points, const Box& box, std::int64_t min_samples,
+                              const Execution& execution = on_one_thread()) {
+    detail::Context host(cpu(1, execution.progress));
+    HdbscanResult found;
+    found.min_samples = min_samples;
+    detail::on_gpu().density_tree(points, {.box = box, .execution = execution}, host, found);
+    const StageReports stages = host.take_stages();
+    found.stages.insert(found.stages.end(), stages.begin(), stages.end());
+    return found;
+}
+
+// Also of fewer points than make a core point, and of one.
+TEST_F(CallsOnDevice, FindTheTreeOfDensities) {
+    const std::vector<float> points = clustered_points(300);
+    const Box box = Box::periodic(1);
+    for (const std::int64_t count : {300, 30, 2, 1, 0}) {
+        const PointsView view(points.data(), DType::float32, count, 3, 3, 1);
+        for (const std::int64_t min_samples : {1, 7, 31}) {
+            const HdbscanResult expected =
+                hdbscan(view, 5, {.min_samples = min_samples, .box = box, .execution = cpu(1)});
+            for (const HdbscanResult& found : {density_tree_of(view, box, min_samples),
+                                               density_tree_of(tree_on_device(view, box), {}, min_samples)}) {
+                EXPECT_EQ(found.core_distances, expected.core_distances);
+                EXPECT_EQ(found.edges, expected.edges);
+                EXPECT_EQ(found.heights, expected.heights);
+                EXPECT_EQ(found.box, expected.box);
+                EXPECT_EQ(found.shortest_length, expected.shortest_length);
+                EXPECT_EQ(found.largest, expected.largest);
+                EXPECT_TRUE(count == 0 || found.stages.back().name == "edges");
+            }
+        }
+    }
+    EXPECT_TRUE(is_refused(ErrorKind::unsupported, {"brute", "HDBSCAN* on a GPU", "auto, tree"}, [&] {
+        detail::check_engine(Engine::brute_force, detail::Task::density_clusters, detail::Where::gpu);
+    }));
+    Execution canceled = on_one_thread();
+    for (const std::string_view at : {"connect", "edges"}) {
+        canceled.progress = [at](std::string_view stage, double /*done*/) { return stage != at; };
+        EXPECT_TRUE(is_refused(ErrorKind::canceled, {std::string(at)},
+                               [&] { (void)density_tree_of(PointsView(points, 3), {}, 5, canceled); }));
+    }
+    EXPECT_EQ(emulation::held_on_device(), 0);
+}
+
 TEST_F(CallsOnDevice, CountUnresolvedEdgesAndRefuseWrongPoints) {
     std::vector<float> points = uniform_points<float>(100, 3, 0, 1, 5);
     points[3 * 60 + 2] = -1e37F;
@@ -141,8 +187,10 @@ TEST_F(CallsOnDevice, CountUnresolvedEdgesAndRefuseWrongPoints) {
     EXPECT_FALSE(expected.empty());
     EXPECT_EQ(tree_of(view, {}).unresolved.warning(), expected);
     EXPECT_EQ(tree_of(tree_on_device(view, {}), {}).unresolved.warning(), expected);
+    EXPECT_EQ(density_tree_of(view, {}, 1).unresolved.warning(), expected);
     points[3 * 7] = std::numeric_limits<float>::quiet_NaN();
     EXPECT_TRUE(is_refused(ErrorKind::invalid_points, {"point 7", "NaN"}, [&] { (void)tree_of(view, {}); }));
+    EXPECT_TRUE(is_refused(ErrorKind::invalid_points, {"point 7", "NaN"}, [&] { (void)density_tree_of(view, {}, 5); }));
     EXPECT_EQ(emulation::held_on_device(), 0);
 }
 

@@ -6,7 +6,9 @@
 #include "calls/choose.hpp"
 #include "cuda_emulation/cuda_runtime.hpp"
 #include "neighbors/radius_result_access.hpp"
+#include "support/context.hpp"
 
+#include <kith/hdbscan.hpp>
 #include <kith/knn.hpp>
 #include <kith/radius.hpp>
 #include <kith/spanning_tree.hpp>
@@ -189,8 +191,15 @@ protected:
                 detail::on_gpu().spanning_tree(points, {.execution = execution_, .phase_space = at}, engine).edges(),
                 spanning_tree(view_, {.execution = cpu(1), .phase_space = at}).edges());
         }
-        case Task::neighbors_of_other_labels:
-        case Task::density_clusters: // on no GPU
+        case Task::density_clusters: {
+            detail::Context host(cpu(1));
+            HdbscanResult found;
+            found.min_samples = 4;
+            detail::on_gpu().density_tree(points, {.execution = execution_}, host, found);
+            const HdbscanResult on_cpu = hdbscan(view_, 4, {.execution = cpu(1)});
+            return found.edges == on_cpu.edges && found.core_distances == on_cpu.core_distances;
+        }
+        case Task::neighbors_of_other_labels: // on no GPU
             return false;
         case Task::index: {
             bool is_equal = answers_granted_calls(index_on_device(view_, {.engine = engine}));
@@ -212,8 +221,9 @@ protected:
     /// All calls that take an index of its engine.
     [[nodiscard]] bool answers_granted_calls(const Tree& index) const {
         int answered = 0;
-        for (const Task task : {Task::neighbors, Task::neighbor_visits, Task::radius, Task::groups, Task::clusters,
-                                Task::spanning_tree, Task::pair_counts, Task::neighbor_sums, Task::radius_sums}) {
+        for (const Task task :
+             {Task::neighbors, Task::neighbor_visits, Task::radius, Task::groups, Task::clusters, Task::spanning_tree,
+              Task::density_clusters, Task::pair_counts, Task::neighbor_sums, Task::radius_sums}) {
             if (detail::answers(index.engine(), task, Where::gpu)) {
                 if (!is_answered(task, index.engine(), index)) {
                     return false;
