@@ -31,9 +31,10 @@ def hdbscan(points: AnyArray, min_cluster_size: int = 5, *, min_samples: int | N
     Parameters
     ----------
     points, box, engine, device, threads, progress, comm
-        As for `kith.knn`, but on the CPU only. The engines are "tree" and "brute". Over processes the labels, scores and
-        core distances are those of this process's points, clusters and sizes those of all; edges and heights are on the
-        first one, with global rows. That one needs about 130 bytes for each point of all.
+        As for `kith.knn`. The engines are "tree" and "brute", on a GPU and over processes "tree" alone. A GPU finds core
+        distances and the spanning tree; the hierarchy and its clusters are made on the host. Over processes, on the CPU,
+        the labels, scores and core distances are those of this process's points, clusters and sizes those of all; edges
+        and heights are on the first one, with global rows. That one needs about 130 bytes for each point of all.
     min_cluster_size : int
         Smallest cluster, 2 or more.
     min_samples : int, optional
@@ -57,12 +58,14 @@ def hdbscan(points: AnyArray, min_cluster_size: int = 5, *, min_samples: int | N
     ValueError, TypeError, MemoryError
         As `kith.knn`, and for numbers out of range.
     NotImplementedError
-        For points of other dimensions, and arrays in the memory of a GPU.
+        For points of other dimensions, an engine that does not find clusters on the device, a GPU where kith was built
+        without CUDA, and a GPU with a `comm`.
 
     Notes
     -----
     Exact and unique: edges of the spanning tree are ordered by (mutual reachability distance, distance, smaller row,
-    larger row), so that labels do not depend on threads or engine, and on the order of points only through exact ties.
+    larger row), so that labels do not depend on threads, engine or device, and on the order of points only through exact
+    ties.
     Close to O(n log n) in low dimensions, plus a search for `min_samples` neighbors; some 160 bytes of memory per point.
     Sources: Campello, Moulavi & Sander 2013 (PAKDD); outlier scores: Campello et al. 2015 (TKDD 10, 5).
 
@@ -186,7 +189,7 @@ class HdbscanResult:
     ----------
     labels : array of int32, shape (n,)
         Cluster of each point, -1 for noise; clusters are numbered from 0 by their smallest member. Of the library of the
-        points, as are all arrays of points and edges.
+        points, as are all arrays of points and edges; in the host's memory, also where a GPU found the tree.
     probabilities : array of float64, shape (n,)
         How close each point is to the densest part of its cluster, from 0 (noise) to 1.
     outlier_scores : array of float64, shape (n,)

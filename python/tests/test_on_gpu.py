@@ -191,6 +191,16 @@ def test_clusters_and_the_spanning_tree(name):
     same(found.heights, expected.heights)
 
 
+@of_all_sets
+def test_clusters_of_different_densities(name):
+    points, box, _ = SETS[name]
+    for min_samples in (1, 5, 70):
+        found, expected = (kith.hdbscan(points, 5, min_samples=min_samples, box=box, **more)
+                           for more in ({"device": GPU}, {}))
+        for array in ("labels", "probabilities", "outlier_scores", "core_distances", "edges", "heights"):
+            same(getattr(found, array), getattr(expected, array))
+
+
 @pytest.mark.skipif(not {2, 3} & set(DIMENSIONS), reason="neither two nor three dimensions are built")
 @pytest.mark.parametrize("dtype", [numpy.float32, numpy.float64])
 @pytest.mark.parametrize("engine", ["tree", "brute", "kdtree"])
@@ -315,6 +325,7 @@ def test_a_million_points():
     for engine in ("tree", "kdtree"):
         same(kith.fof(points, 0.002, box=1.0, engine=engine, device=GPU), kith.fof(points, 0.002, box=1.0))
     same(kith.mst(points, device=GPU).edges, kith.mst(points).edges)
+    same(kith.hdbscan(points, 20, device=GPU).labels, kith.hdbscan(points, 20).labels)
     for found, expected in zip(kith.kdtree_order(points, device=GPU), kith.kdtree_order(points)):
         same(found, expected)
     for index in ("kdtree", "clover"):

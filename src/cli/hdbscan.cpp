@@ -72,6 +72,7 @@ SearchOutcome search(const Arguments& arguments, const SearchTask& task) {
     outcome.facts["largest"] = largest;
     outcome.facts["condensed_clusters"] = found->condensed_tree.clusters.size();
     outcome.facts["engine"] = name_of(found->engine);
+    outcome.facts["device"] = name_of(arguments.common.device);
     outcome.parameters["min_samples"] = fmt::format("{}", found->min_samples);
     outcome.warnings.push_back(found->unresolved.warning());
     outcome.report = fmt::format("{} cluster{} of {} or more points, {} noise point{}", format_count(found->clusters()),
@@ -94,8 +95,8 @@ SearchOutcome search(const Arguments& arguments, const SearchTask& task) {
 void run(Arguments& arguments, const Invocation& invocation) {
     find_snapshot(arguments, invocation, R"(kith hdbscan "$file" -o "${file%.*}_clusters.npz")");
     run_search(arguments, invocation,
-               {.stages = {"read", "order", "tree", "search", "neighbors", "connect", "ask", "select", "join", "edges",
-                           "merge", "clusters", "write"},
+               {.stages = {"read", "upload", "order", "tree", "search", "neighbors", "connect", "ask", "select", "join",
+                           "download", "edges", "merge", "clusters", "write"},
                 .parameters = {{"min_cluster_size", fmt::format("{}", arguments.min_cluster_size)},
                                {"selection", arguments.leaves ? "leaf" : "excess of mass"},
                                {"epsilon", fmt::format("{}", arguments.epsilon)},

@@ -32,6 +32,7 @@ TEST_F(Hdbscan, FindsClustersOfTheLine) {
         EXPECT_EQ(json["largest"], (std::vector<int>{4, 3}));
         EXPECT_EQ(json["condensed_clusters"], 3);
         EXPECT_EQ(json["engine"], engine);
+        EXPECT_EQ(json["device"], "cpu");
     }
     const Outcome about = kith("info out.npz");
     for (const char* text : {"clusters of HDBSCAN*", "labels (8)", "probabilities (8)", "edges (7 x 2)",
