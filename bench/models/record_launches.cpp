@@ -16,6 +16,7 @@
 //     radius, rows                   counts or neighbors; K points would lie within the radius if all were uniform
 //     dbscan                         labels and flags, min_samples 5; K as for radius
 //     spanning_tree                  K means nothing
+//     hdbscan                        the tree that HDBSCAN* cuts, with K for min_samples
 //     pair_counts                    two bins of distance, which K points would lie within if all were uniform
 //     sums, sums_within              over K neighbors, or as for radius, with masses, a field and all gradients
 //     cells                          CLOVER's flat cells and their edges, around K hubs
@@ -48,6 +49,7 @@
 #include "halos/describe_device.hpp"
 #include "halos/device_entry.hpp"
 #include "neighbors/device_entry.hpp"
+#include "support/context.hpp"
 #include "tree/device_entry.hpp"
 
 #include <kith/kith.hpp>
@@ -148,6 +150,8 @@ public:
                 (void)kith::detail::on_gpu().spanning_tree(points_, {.box = box_, .execution = execution_},
                                                            kith::Engine::tree);
             });
+        } else if (call == "hdbscan") {
+            span_by_density(static_cast<std::int64_t>(parameter));
         } else if (call == "pair_counts") {
             count_pairs(length);
         } else if (call == "sums" || call == "sums_within") {
@@ -163,7 +167,8 @@ public:
             throw std::runtime_error(
                 "CALL is '" + call +
                 "'; it must be an engine, fof, pairs, ranges, phase, catalog, group_order, unbind, potentials, radius, "
-                "rows, dbscan, spanning_tree, pair_counts, sums, sums_within, cells, in four dimensions order, or in "
+                "rows, dbscan, spanning_tree, hdbscan, pair_counts, sums, sums_within, cells, in four dimensions "
+                "order, or in "
                 "three spheres and own_kernels");
         }
     }
@@ -180,6 +185,15 @@ private:
     std::span<Item> take(std::int64_t items) {
         taken_.push_back(on_device(nullptr, static_cast<std::size_t>(items) * sizeof(Item), execution_));
         return {static_cast<Item*>(taken_.back().get()), static_cast<std::size_t>(items)};
+    }
+
+    void span_by_density(std::int64_t min_samples) {
+        kith::detail::Context host(kith::cpu(1));
+        record_as(Saved::all, [&] {
+            kith::HdbscanResult found;
+            found.min_samples = min_samples;
+            kith::detail::on_gpu().density_tree(points_, {.box = box_, .execution = execution_}, host, found);
+        });
     }
 
     void search(kith::Engine engine, std::int64_t k) {

@@ -36,9 +36,11 @@ DEPENDS_ON_ORDER = (
     (r"^each_index_kernel<LinkComponents<", "forest or list", "the same, and where an edge stands in the list"),
     (r"^search_leaves_kernel<", "list of rows", "rows that are left for the search by query, as they come"),
     (r"^order_short_rows_kernel<", "list of rows", "the same, of rows that are too long for a warp"),
+    (r"^search_forest_kernel<.*ReachabilityWeight", "four arrays", "as below, and the lengths of edges"),
     (r"^search_forest_kernel<", "three arrays", "the next neighbors of points, their rows and distances: a point is "
      "passed over when another of its component has a shorter edge by then. The bounds of components must agree"),
 )
+ARRAYS_THAT_DIFFER = {"three arrays": 3, "four arrays": 4}
 # Structures with padding, which the host's compiler copies and nvcc does not: pattern of the kernel's name, alignment.
 HAS_PADDING = (
     (r"^collect_kernel<(MassSumPass|VectorSumPass|SpreadSumPass)", 16),  # a sum of 128 bits, an exponent, 12 bytes
@@ -51,6 +53,7 @@ NOT_RUN = (
     (r"^(merge_rows_kernel<|each_index_kernel<ReportRows<)", "only for searches in pieces, when memory is short"),
     (r"^each_index_kernel<(FindRuns|MakeRunsOfMembers)<unsigned long>", "only for keys of groups that take 64 bits"),
     (r"^join_below_kernel<int, AttributeOfNode<int>, JoinComponents>", "only for more than a thousand points"),
+    (r"^join_below_kernel<(float, AttributeOfNode<float>|double, AttributeOfNode<double>), LesserCore<", "the same"),
     (r"^join_below_kernel<long, AttributeOfNode<long>, AddWeights>", "the same"),
     (r"^join_below_kernel<double, AttributeOfNode<double>, AddMasses>", "the same"),
     (r"^each_index_kernel<AddVelocities<", "only in phase space, whose other kernels have twice the dimensions"),
@@ -96,6 +99,7 @@ CASES = (
     ("pair_counts 10 mu masses periodic means", 150, "clustered"),
     ("sums 20", 60, "clustered"), ("sums 4 periodic", 50, "coincident"), ("sums_within 10", 60, "clustered"),
     ("spanning_tree 0", 130, "clustered"), ("spanning_tree 0 periodic", 120, "coincident"),
+    ("hdbscan 5", 130, "clustered"), ("hdbscan 12 periodic", 120, "clustered"), ("hdbscan 4", 60, "coincident"),
 )
 # In three dimensions only: the kernels that users write with the public headers, and halos.
 IN_THREE_DIMENSIONS = (
@@ -181,12 +185,13 @@ def differences(kernel, run, expected, parts, points):
     """Places of bytes that differ and must not."""
     import numpy
     rule, alignment = rule_of(DEPENDS_ON_ORDER, kernel), rule_of(HAS_PADDING, kernel)
+    arrays = ARRAYS_THAT_DIFFER.get(rule, 0)
     differ, excused = numpy.zeros(expected.size, dtype=bool), 0
     for start, size in parts:
         found, wanted = run.memory[start:start + size], expected[start:start + size]
         if numpy.array_equal(found, wanted):
             continue
-        if rule == "three arrays" and excused < 3:
+        if excused < arrays:
             excused += 1
         elif not rule or not may_differ(rule, found, wanted, points):
             differ[start:start + size] = found != wanted
