@@ -38,7 +38,7 @@ std::vector<DensityTreeBackend> density_tree_backends() {
 }
 
 DensityTreeEffort density_tree_effort() {
-    return {.one_in = 16, .points = 300};
+    return {.one_in = 20, .points = 300};
 }
 
 } // namespace kith::test
