@@ -4,7 +4,8 @@
 // possibly none; all other arguments except Execution must be the same on all ranks. These calls run over ranks: knn(),
 // knn_into(), knn_visit(), radius_search(), radius_count(), sum_neighbors(), pair_counts(), fof(), dbscan(),
 // hdbscan(), spanning_tree(), fof_ladder(), hierarchy(), edges_in_order(), catalog(), halos(), z_order() and gather(),
-// with the engine tree or automatic, on points, not on a Tree, which belongs to one process. All others refuse it on every rank.
+// with the engine tree or automatic, on points, not on a Tree, which belongs to one process. All others refuse it on
+// every rank.
 // knn(), knn_into(), radius_search(), radius_count(), fof(), dbscan() and catalog() also run on a GPU of each rank, with
 // points in host memory; ranks with and without GPUs work together. The others run on the CPU, and refuse a GPU on every
 // rank.
@@ -65,12 +66,12 @@ struct RankOptions {
     IntegersView ids = {};
     /// For knn(), knn_visit(), radius_search(), radius_count(), fof(), dbscan(), hdbscan() and spanning trees of points:
     /// redistributes the points for the call, so that each rank has about as many, near each other, and returns the
-    /// answers to the ranks that passed them. Separate queries are sent to where the points near them are. Other functions
-    /// ignore it. Worth it if the points of a rank are scattered, or if it has far more of them than others. Must be the
+    /// answers to the ranks that passed them. Separate queries are sent to where the points near them are. Other
+    /// functions ignore it. Worth it if the points of a rank are scattered, or if it has far more of them than others. Must be the
     /// same on all ranks.
     bool rebalance = false;
-    /// Optional, used if the call rebalances several ranks, and by z_order(): the cost of each point of this rank in any unit, finite and
-    /// 0 or more. Each rank then gets about the same sum of weights instead of the same number of points. A weight
+    /// Optional, used if the call rebalances several ranks, and by z_order(): the cost of each point of this rank in any
+    /// unit, finite and 0 or more. Each rank then gets about the same sum of weights instead of the same number of points. A weight
     /// below 1/64 of the mean counts as that; if all are 0, all points are alike. Either all ranks that have points
     /// pass weights, or none. The answers do not depend on them. In a simulation, pass the `work` of the previous
     /// result's Distribution.

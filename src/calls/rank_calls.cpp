@@ -358,7 +358,7 @@ Traffic gather(const Execution& execution, std::span<const std::int64_t> indices
 }
 
 Execution over(Communicator& communicator, Execution local, RankOptions rank_options) {
-    local.team = std::make_shared<const detail::Team>(communicator, std::move(rank_options));
+    local.team = std::make_shared<const detail::Team>(detail::Team{communicator, std::move(rank_options)});
     return local;
 }
 

@@ -121,7 +121,7 @@ private:
             }
         }
         std::ranges::sort(wanted_);
-        wanted_.erase(std::ranges::unique(wanted_).begin(), wanted_.end());
+        wanted_.erase(std::unique(wanted_.begin(), wanted_.end()), wanted_.end());
     }
 
     /// Where the points with the wanted ids are.

@@ -104,7 +104,7 @@ public:
     void count(std::int64_t name, std::int64_t points) { points_[member_of(name)] = points; }
     void report(std::int64_t name, T limit) { components_.lower_limit(member_of(name), limit); }
     void add(const OpenEdge<T>& edge) {
-        edges_.push_back({edge.edge, member_of(edge.components[0]), member_of(edge.components[1])});
+        edges_.push_back({edge.edge, {member_of(edge.components[0]), member_of(edge.components[1])}});
     }
     /// Returns the edges that join components.
     std::vector<RankEdge<T>> join() {

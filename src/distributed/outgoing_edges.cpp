@@ -72,8 +72,9 @@ std::vector<OpenEdge<T>> OutgoingEdges<T>::edges_among(const OwnComponents<T>& c
         }
     }
     std::vector<std::int64_t> order = order_of<std::int64_t>(ghosts.numbers);
-    const auto repeated = std::ranges::unique(order, {}, [&](std::int64_t i) { return ghosts.numbers[i]; });
-    order.erase(repeated.begin(), repeated.end());
+    order.erase(std::unique(order.begin(), order.end(),
+                            [&](std::int64_t i, std::int64_t j) { return ghosts.numbers[i] == ghosts.numbers[j]; }),
+                order.end());
     const std::vector<T> rows = rows_in_order<T>(ghosts.rows, dimension, order);
     ghosts.rows = std::vector<T>(); // frees them
     NormalizedPoints<T> points;

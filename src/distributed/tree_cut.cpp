@@ -36,8 +36,9 @@ std::vector<ListedComponent> listed_components(std::span<const std::int32_t> com
         }
     }
     std::ranges::sort(found);
-    const auto repeated = std::ranges::unique(found, {}, &ListedComponent::label);
-    found.erase(repeated.begin(), repeated.end());
+    found.erase(std::unique(found.begin(), found.end(),
+                            [](const ListedComponent& a, const ListedComponent& b) { return a.label == b.label; }),
+                found.end());
     return found;
 }
 

@@ -85,9 +85,9 @@ private:
 class Selection {
 public:
     Selection(const Condensed& condensed, const HdbscanOptions& options, HdbscanResult& result)
-        : condensed_(condensed), clusters_(condensed.clusters), count_(std::ssize(clusters_)),
-          exits_(condensed.exits.span()), options_(options), result_(result), fixed_(result.heights),
-          stabilities_(count_), is_selected_(count_, 0), owner_(count_, -1) {}
+        : clusters_(condensed.clusters), count_(std::ssize(clusters_)), exits_(condensed.exits.span()),
+          options_(options), result_(result), fixed_(result.heights), stabilities_(count_), is_selected_(count_, 0),
+          owner_(count_, -1) {}
 
     void run() {
         find_stabilities();
@@ -233,7 +233,6 @@ private:
         });
     }
 
-    const Condensed& condensed_;
     const std::vector<Condensed::Cluster>& clusters_;
     std::int64_t count_;
     std::span<const Condensed::Exit> exits_;
