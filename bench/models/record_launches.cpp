@@ -422,7 +422,7 @@ private:
         record_as(Saved::largest, [&] {
             std::vector<std::int64_t> offsets(static_cast<std::size_t>(labels.back()) + 2);
             kith::detail::DeviceContext context(execution_);
-            const kith::detail::ParticlesOnDevice there(context, particles, {});
+            const kith::detail::ParticlesOnDevice there(context, particles);
             (void)kith::detail::find_bound_on_device(context, labels, there, columns, options, offsets);
         });
     }

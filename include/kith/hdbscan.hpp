@@ -90,6 +90,7 @@ struct HdbscanResult {
     /// clusters and sizes those of all. Edges and heights are on rank 0, with global indices, or places in the order of
     /// ids where points have these.
     std::optional<Distribution> distribution;
+    bool has_ids = false; ///< of points over ranks
 
     [[nodiscard]] std::int64_t points() const noexcept { return static_cast<std::int64_t>(labels.size()); }
     [[nodiscard]] std::int64_t clusters() const noexcept { return static_cast<std::int64_t>(sizes.size()); }
@@ -122,6 +123,7 @@ struct HdbscanPrediction {
 /// Clusters for new points, which change neither clusters nor core distances: the method of the Python package hdbscan
 /// (McInnes, Healy and Astels, JOSS 2 (2017) 205), with the exact neighbor of each (docs/semantics.md, "HDBSCAN*"). The
 /// points must be those of the clusters, or a kith::Tree of them, which saves the time to build one; boxes are theirs.
+/// Coordinates are not compared with those that were clustered.
 /// Cost: O(n) for core distances of nodes, and close to O(log n) for each new point and min_samples neighbors. Throws
 /// Error: invalid_argument (points of another number, type or box than those of the clusters; new points of another
 /// type or dimension, or too far away), invalid_points (a new point that is not finite), unsupported (a tree of another

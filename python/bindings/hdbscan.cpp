@@ -233,7 +233,9 @@ void bind_hdbscan(nb::module_& module) {
         .def_prop_ro("last_clusters", constant_view_of(&CondensedTree::last_clusters))
         .def_prop_ro("lambdas", constant_view_of(&CondensedTree::lambdas))
         .def_prop_ro("is_part",
-                     [](const HdbscanResult& self) { return self.distribution && self.distribution->ranks > 1; })
+                     [](const HdbscanResult& self) {
+                         return self.has_ids || (self.distribution && self.distribution->ranks > 1);
+                     })
         .def("clusters", clusters_of)
         .def("linkage", density_linkage)
         .def("__getstate__", state_of)

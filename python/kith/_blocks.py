@@ -125,6 +125,7 @@ def _share(points, k, queries, block_rows, box, exclude_self, *, comm):
     source, queries = normalize_arguments(points, box, one_dimension=True, queries=queries)
     around = numpy.asarray(source.like) if queries is None else _arrays.as_queries(queries, source.real_type)
     comm.require_same("block_rows", block_rows)
+    comm.require_same("exclude_self", exclude_self)
     comm.require_same("whether there are queries", queries is not None)
     rows = len(around) if around.ndim == 2 else 0
     of_ranks = of_all(comm, (source.shape[0] if source.shape else 0, -(-rows // block_rows)))
@@ -141,11 +142,12 @@ def _over_ranks(points, k, queries, block_rows, box, exclude_self, comm, options
     find(slice(0, 0), k)  # refuses what is wrong
     names = None
     if queries is None:
-        in_order = share.around[:, 0].argsort() if share.around.shape[1] == 1 else z_order(points, box=box)
+        in_order = share.around[:, 0].argsort() if share.around.shape[1] == 1 else z_order(points, box=box, threads=options["threads"])
         share = share._replace(order=numpy.asarray(in_order))
         if exclude_self:
             ids = getattr(comm, "ids", None)
-            names = share.first_point + numpy.arange(len(share.around)) if ids is None else numpy.asarray(ids)
+            names = (share.first_point + numpy.arange(len(share.around)) if ids is None
+                     else _arrays.as_integers(ids, numpy.int64, "ids"))
     return _blocks_over_ranks(find, k, share, names)
 
 

@@ -40,7 +40,8 @@ def read(path: Path | Sequence[Path], types: int | Sequence[int] | str | None = 
         False leaves out what is not needed. Internal energies are those of gas in HDF5 files.
     columns : sequence of names or numbers, or "all", optional
         Columns of a text table that are the coordinates: `["ra", "dec"]`, or `[2, 3, 4]`, numbered from 1. By default x,
-        y and z by name, or all of two or three without names; of more, they must be chosen.
+        y and z by name, or all of two or three without names; of more, they must be chosen. `"mass=w"` among them chooses
+        the column of the masses.
     sample : int, optional
         The number of these particles to keep. They are drawn at random and stay in order; `kith fof --sample` draws the
         same. The header's counts remain those of the file.

@@ -89,8 +89,7 @@ def halos(points: AnyArray, linking_length: float | None = None, *, b: float | N
     omega_matter : float, optional
         Density of matter at that scale factor over the critical one; by default that of the snapshot.
     device : str, optional
-        "cuda" finds groups and halos on a GPU, "cuda:1" on the second one; particles are arrays of the host.
-        Arrays are the host's either way.
+        "cuda" finds groups and halos on a GPU, "cuda:1" on the second one; particles and results are arrays of the host.
     threads, progress, comm
         As for `kith.knn`. Over the processes of a `comm` halos are found on the CPU, and groups by the call, not given by
         `labels`.

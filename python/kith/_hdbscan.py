@@ -107,7 +107,7 @@ class HdbscanPrediction(NamedTuple):
     neighbors : NumPy array of int32
         Row of the clustered point that is nearest by mutual reachability distance; -1 if there are none.
     distances : array
-        That distance, in the units and type of the points; infinite if there are fewer points than `min_samples` - 1.
+        That distance, in the units and type of the points; infinite if there are fewer points than `min_samples`.
     """
 
     labels: Any
@@ -229,9 +229,7 @@ class HdbscanResult:
         self.min_samples, self.box, self.engine = core.min_samples, core.box, core.engine
 
     def __getstate__(self):
-        if self._core.is_part:
-            raise ValueError("this HdbscanResult has the clusters of one process's points; only results of one process can "
-                             "be copied and pickled")
+        _require_whole(self._core, "copied and pickled")
         return self._core, self._like, self._unit
 
     def __setstate__(self, state):
@@ -247,6 +245,7 @@ class HdbscanResult:
     @property
     def linkage(self) -> numpy.ndarray:
         """SciPy's linkage matrix of the hierarchy by mutual reachability distances: float64, shape (n - 1, 4)."""
+        _require_whole(self._core, "listed")
         return self._core.linkage()
 
     def cut(self, eps: float, *, threads: int | None = None, progress: ProgressLike = False) -> Any:
@@ -284,7 +283,7 @@ class CondensedTree:
         self.clusters = numpy.empty(len(columns["parent"]), dtype=_CLUSTERS)
         for name in _CLUSTERS.names:
             self.clusters[name] = columns[name]
-        self.last_clusters, self.lambdas = core.last_clusters, core.lambdas
+        self._core, self.last_clusters, self.lambdas = core, core.last_clusters, core.lambdas
 
     def __len__(self) -> int:
         return len(self.clusters)
@@ -295,6 +294,7 @@ class CondensedTree:
     def rows(self) -> numpy.ndarray:
         """The tree as rows of (parent, child, lambda_val, child_size), as the package `hdbscan` lists it: points are
         numbered from 0, the root is n, and other clusters follow."""
+        _require_whole(self._core, "listed")
         points, below = len(self.lambdas), self.clusters[1:]
         rows = numpy.empty(points + len(below), dtype=[("parent", numpy.int64), ("child", numpy.int64),
                                                        ("lambda_val", numpy.float64), ("child_size", numpy.int64)])
@@ -303,6 +303,12 @@ class CondensedTree:
         rows["lambda_val"] = numpy.concatenate((self.lambdas, below["birth"]))
         rows["child_size"] = numpy.concatenate((numpy.ones(points, dtype=numpy.int64), below["size"]))
         return rows
+
+
+def _require_whole(core, done):
+    if core.is_part:
+        raise NotImplementedError(f"these are the clusters of one process's points, or of points with ids; only those of all "
+                                  f"points of one process, without ids, can be {done}")
 
 
 def _at_least(least, value, name):

@@ -216,7 +216,7 @@ std::string_view warning_of(const SumCall& call) {
         return "";
     }
     if (call.queries == nullptr && !call.options.exclude_self) {
-        return "k is 1: the only neighbor of each point is the point itself, so that the kernel has no reach and "
+        return "k is 1: the only neighbor of each point is at distance 0, so that the kernel has no reach and "
                "densities "
                "are infinite; take a larger k";
     }

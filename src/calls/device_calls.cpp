@@ -298,7 +298,7 @@ void find_halos(Context& host, std::span<const std::int32_t> labels, const Parti
                 const halos::Columns& columns, Halos& found) {
     found.stages = run(particles.positions, found.options.execution, [&]<Coordinate T, int D>(DeviceContext& context) {
         std::optional<ParticlesOnDevice> there;
-        context.stage("upload", [&] { there.emplace(context, particles, columns.types); });
+        context.stage("upload", [&] { there.emplace(context, particles); });
         const DeviceTreeHandle tree =
             build_tree_on_device<T, D>(context, there->particles().positions, found.box, TreeShape());
         find_halos_on_device<T>(context, host, labels, *there, tree, columns, found);

@@ -79,7 +79,7 @@ struct DeviceCalls {
                         std::span<std::int64_t> offsets, const Execution& execution, GroupOrderSummary& result);
     void (*gather_rows)(std::span<const std::int32_t> indices, const void* rows, std::int64_t row_bytes, void* out,
                         const Execution& execution);
-    /// Into a result with options, box and the number of groups; particles are the host's.
+    /// Into a result with options, box and the number of groups; particles are the host's, their types plain.
     void (*halos)(Context& host, std::span<const std::int32_t> labels, const Particles& particles,
                   const halos::Columns& columns, Halos& found);
 

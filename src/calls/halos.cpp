@@ -173,16 +173,17 @@ Halos halos(std::span<const std::int32_t> labels, const FofSummary& groups, cons
     found.lengths = groups;
     found.groups = groups.groups_of_at_least(options.min_members);
     std::vector<std::uint8_t> memory_of_types;
+    Particles plain = particles;
     detail::halos::Columns columns;
     context.run([&] {
         const detail::halos::LabeledGroups labeled{labels, groups.sizes};
         const CatalogOptions shapes{options.min_members, options.execution};
         detail::halos::check_shapes(labeled, particles, shapes, DeviceKind::cpu);
-        columns = detail::halos::checked_columns(labeled, detail::halos::with_plain_types(particles, memory_of_types),
-                                                 groups.box, shapes);
+        plain = detail::halos::with_plain_types(particles, memory_of_types);
+        columns = detail::halos::checked_columns(labeled, plain, groups.box, shapes);
     });
     if (detail::is_on_gpu(options.execution)) {
-        detail::on_gpu().halos(context, labels, particles, columns, found);
+        detail::on_gpu().halos(context, labels, plain, columns, found);
     } else {
         detail::with_dtype(particles.positions.dtype(),
                            [&]<Coordinate T>(T) { find_on_host<T>(context, labels, particles, columns, found); });

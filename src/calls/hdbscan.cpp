@@ -81,11 +81,11 @@ void span_into(Context& context, const HdbscanCall& call, HdbscanResult& result)
 
 /// Refuses a part of the answer over ranks.
 void require_whole(const HdbscanResult& clusters) {
-    if (clusters.distribution && clusters.distribution->ranks > 1) {
-        throw Error(ErrorKind::unsupported,
-                    "these are the clusters of one rank's points, but the call needs those of all "
-                    "points; find them by one process, or the clusters of DBSCAN* with dbscan() "
-                    "over ranks");
+    if (clusters.has_ids || (clusters.distribution && clusters.distribution->ranks > 1)) {
+        throw error(ErrorKind::unsupported, "these are the clusters of ",
+                    clusters.has_ids ? "points with ids" : "one rank's points",
+                    ", but the call needs those of all points of one process, without ids; find these, or the clusters "
+                    "of DBSCAN* with dbscan() over ranks");
     }
 }
 

@@ -73,8 +73,7 @@ void add_field_options(const Parser& command, FieldChoice& choice) {
 
 void check(const FieldChoice& choice, bool separate_queries) {
     if (choice.statistics && choice.columns.empty()) {
-        throw UsageError(
-            "--statistics are given without --fields, whose they are; name fields, or leave --statistics out");
+        throw UsageError("--statistics are given without --fields; name fields, or leave --statistics out");
     }
     if (choice.found().gradient && separate_queries) {
         throw UsageError(
@@ -105,7 +104,8 @@ Fields fields_of(const FieldChoice& choice, const io::Snapshot& snapshot, const 
         case FieldColumn::velocity:
             is_there = snapshot.velocities.has_value();
             for (int axis = 0; is_there && axis < snapshot.velocities->columns; ++axis) {
-                add(fmt::format("velocity_{}", "xyz"[axis]), axis_of(*snapshot.velocities, axis));
+                const std::string name = axis < 3 ? std::string(1, "xyz"[axis]) : fmt::format("{}", axis);
+                add("velocity_" + name, axis_of(*snapshot.velocities, axis));
             }
             break;
         case FieldColumn::mass:

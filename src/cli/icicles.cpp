@@ -37,7 +37,7 @@ double densest_of(const CondensedTree& tree) {
         take(cluster.birth);
         take(cluster.death);
     }
-    return densest > 0 ? 1.1 * densest : 1;
+    return densest > 0 ? std::min(1.1 * densest, std::numeric_limits<double>::max()) : 1;
 }
 
 class IcicleDrawing {
@@ -141,7 +141,8 @@ private:
 
     void draw_axis() {
         const double step = round_step(densest_ / 8);
-        for (double lambda = 0; lambda <= densest_; lambda += step) {
+        for (int tick = 0; tick * step <= densest_; ++tick) {
+            const double lambda = tick * step;
             const double y = y_of(lambda);
             canvas_.stroke({{{panel.left - 6.0, y}, {panel.left - 2.0, y}}}, {faint_ink, 1.2, 1});
             canvas_.text(fmt::format("{:.4g}", lambda), {panel.left - 12.0, y + 5}, 10, {faint_ink, 1.2, 1},

@@ -138,10 +138,11 @@ void add_threads_option(const Parser& command, CommonOptions& options);
 void add_execution_options(const Parser& command, CommonOptions& options);
 void add_box_option(const Parser& command, BoxChoice& choice);
 void add_types_option(const Parser& command, io::TypeSelection& selection);
-void add_columns_option(const Parser& command, std::vector<std::string>& columns, const std::string& name = "--columns",
-                        const std::string& help =
-                            "Columns of a text table that are the coordinates: names, numbers from 1, or all (default: "
-                            "x, y and z by name, or all of two or three without names)");
+void add_columns_option(
+    const Parser& command, std::vector<std::string>& columns, const std::string& name = "--columns",
+    const std::string& help =
+        "Columns of a text table that are the coordinates: names, numbers from 1, or all (default: "
+        "x, y and z by name, or all of two or three without names); mass=NAME among them is that of the masses");
 /// Over ranks.
 void add_rebalance_option(const Parser& command, bool& rebalance);
 /// The engines that answer every call, for add_engine_option.

@@ -156,7 +156,7 @@ SearchOutcome search(const Arguments& arguments, const SearchTask& task) {
     if (arguments.separations) {
         outcome.facts["separations"] = found->separations;
     }
-    outcome.warning = weights->warning;
+    outcome.warnings.push_back(weights->warning);
     if (!found->second_edges.empty()) {
         outcome.facts[arguments.pi_edges.empty() ? "mu_edges" : "pi_edges"] = found->second_edges;
         outcome.facts["line_of_sight"] = found->line_of_sight;
@@ -188,6 +188,7 @@ void run(Arguments& arguments, const Invocation& invocation) {
                {.stages = {"read", "order", "tree", "count", "write"},
                 .parameters = {{"edges", arguments.edges_text}},
                 .with_masses = arguments.weights,
+                .with_query_masses = arguments.weights,
                 .memory_remedy = "choose fewer points, with --types or another file",
                 .run = [&](const SearchTask& task) { return search(arguments, task); },
                 .try_out =

@@ -42,20 +42,31 @@ bool is_table(const std::string& path) {
     }
 }
 
-Queries read_queries(const SearchArguments& arguments, const io::ReadOptions& options, SnapshotRun& run) {
+constexpr std::string_view as_mass = "mass="; // io::ReadOptions::columns
+
+bool is_of_masses(std::string_view column) {
+    return column.starts_with(as_mass);
+}
+
+Queries read_queries(const SearchArguments& arguments, const io::ReadOptions& options, bool with_masses,
+                     SnapshotRun& run) {
     Queries queries;
     run.agreed([&] {
         io::ReadOptions mine = options;
-        mine.velocities = mine.masses = mine.internal_energies = false;
+        mine.velocities = mine.internal_energies = false;
+        mine.masses = with_masses;
         const auto is_number = [](const std::string& column) {
-            const std::size_t start = column.starts_with("mass=") ? 5 : 0;
-            return column.find_first_not_of("0123456789", start) == std::string::npos;
+            return column.find_first_not_of("0123456789", is_of_masses(column) ? as_mass.size() : 0) ==
+                   std::string::npos;
         };
         if (!arguments.query_columns.empty()) {
             mine.columns = arguments.query_columns;
         } else if (arguments.queries != arguments.snapshot &&
                    (std::any_of(mine.columns.begin(), mine.columns.end(), is_number) || !is_table(arguments.queries))) {
             mine.columns.clear(); // a number may be another column there
+        }
+        if (!with_masses) {
+            std::erase_if(mine.columns, is_of_masses);
         }
         if (run.ranks() != nullptr) {
             mine.share = {run.ranks()->rank(), run.ranks()->size()};
@@ -205,7 +216,7 @@ void run_search(const SearchArguments& arguments, const Invocation& invocation, 
     std::optional<Queries> queries;
     run.read(options);
     if (!arguments.queries.empty()) {
-        queries = read_queries(arguments, options, run);
+        queries = read_queries(arguments, options, search.with_query_masses, run);
         run.agreed([&] { make_alike(run.snapshot.positions, queries->snapshot.positions, run.warnings); });
     }
     run.resolve_box(arguments.box);

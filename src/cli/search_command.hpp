@@ -109,6 +109,7 @@ struct Search {
     std::map<std::string, std::string> parameters; ///< for the file's provenance, besides what all searches record
     bool in_phase_space = false;                   ///< velocities and masses are read, too
     bool with_masses = false;                      ///< masses are
+    bool with_query_masses = false;                ///< and those of the queries
     bool with_velocities = false;
     bool with_internal_energies = false;
     bool writes_npy = false;       ///< besides .npz and HDF5

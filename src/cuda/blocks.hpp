@@ -15,7 +15,7 @@ __global__ void __launch_bounds__(threads_of_block) each_block_kernel(const __gr
     function();
 }
 
-/// Calls function() by all threads of so many blocks of threads_of_block.
+/// Calls function() by all threads of `blocks` blocks of threads_of_block.
 template <class Function>
 void for_each_block(DeviceWork& work, const char* name, std::int64_t blocks, const Function& function) {
     launch(work, name, each_block_kernel<Function>, blocks, threads_of_block, function);

@@ -44,7 +44,7 @@ inline Argument choice(std::string name, std::size_t number, std::span<const std
     return {std::move(name), static_cast<double>(number), ArgumentKind::choice, names};
 }
 
-/// Numbers that nobody but the ranks among each other compares.
+/// Numbers that are compared between ranks only.
 Argument hash(std::string name, std::span<const std::int64_t> values);
 
 /// The points' dimension and type and the box.

@@ -172,7 +172,8 @@ Catalog catalog_over_ranks(Ranks& ranks, Context& context, const CatalogOverRank
     ranks.count_from_device(describer->bytes_to_host());
     result.box = call.groups.box;
     result.lengths = call.groups;
-    StageReports stages = describer->take_stages();
+    StageReports stages;
+    ranks.agreed([&] { stages = describer->take_stages(); });
     const StageReports of_host = context.take_stages();
     stages.insert(stages.end(), of_host.begin(), of_host.end());
     result.stages = joined_stages(stages);

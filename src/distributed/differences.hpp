@@ -60,7 +60,7 @@ private:
     std::int64_t last_ = 0;
 };
 
-/// Appends so many numbers to `to`, each with `first` added.
+/// Appends `count` numbers to `to`, each with `first` added.
 inline void take_differences(MessageReader& reader, std::int64_t count, std::int64_t first,
                              std::vector<std::int64_t>& to) {
     to.reserve(to.size() + static_cast<std::size_t>(count));

@@ -6,11 +6,11 @@
 // one may exist: the points of a component in a leaf, with their box, are a request. The nearest box of another
 // component has a point, which limits the length, too.
 //
-// In the first round the components of a leaf near other ranks ask together, as wide as it takes for several rounds. The least known edge
-// may be much longer than the least one, and then many points would answer. So a component that is far from other ranks,
-// or has more requests than a round allows (8 in the first, 64 in the second), first asks with single points, one of each
-// of its nearest leaves, for the points nearest to them. An edge from any of its points to these limits the length for the
-// requests proper, if they are then few enough.
+// In the first round the components of a leaf near other ranks ask together, and far enough for several rounds. The
+// least known edge may be much longer than the least one, and then many points would answer. So a component that is far
+// from other ranks, or has more requests than a round allows (8 in the first, 64 in the second), first asks with single
+// points, one of each of its nearest leaves, for the points nearest to them. An edge from any of its points to these
+// limits the length for the requests proper, if they are then few enough.
 #pragma once
 
 #include "distributed/edge_messages.hpp"

@@ -248,11 +248,8 @@ HdbscanResult hdbscan_over_ranks(Ranks& ranks, Context& context, const HdbscanOv
     result.min_cluster_size = call.min_cluster_size;
     result.selection_epsilon = options.selection_epsilon;
     result.dtype = dtype_of<T>;
-    result.box = resolved_box(shared.points.frame);
-    result.wrapped_points = shared.points.frame.outside;
-    const Separation separation = separation_of(shared.points.frame, total);
-    result.shortest_length = separation.shortest;
-    result.largest = separation.largest;
+    describe(shared.points.frame, total, result);
+    result.has_ids = shared.given_numbers.are_given();
     if (total == 0) {
         return result;
     }

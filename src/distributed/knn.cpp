@@ -148,7 +148,7 @@ public:
         summary.wrapped_points = frame().outside;
         const WorkingRows<T> rows(memory, request_.k, queries_ ? std::span<const std::int64_t>() : order_);
         const GhostPoints<T> ghosts = find(rows);
-        summary.stages = searcher_->take_stages();
+        ranks_.agreed([&] { summary.stages = searcher_->take_stages(); });
         ranks_.count_from_device(searcher_->bytes_to_host());
         searcher_.reset(); // frees memory of a GPU
         const bool counts = ranks_.any(frame().has_tiny || (queries_ && queries_->has_tiny));

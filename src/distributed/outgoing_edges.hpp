@@ -30,7 +30,7 @@ public:
     [[nodiscard]] const Buffer<T>& bounds() const { return requests_.bounds(); }
 
     /// Collective. Edges out of this rank's components, to points of other ranks and components. Then the least edge of
-    /// a component is shorter than all its points' bounds, unless it had none, or more requests than a round allows.
+    /// a component is shorter than all its points' bounds, unless it waits, or has more requests than a round allows.
     std::vector<OpenEdge<T>> find(const OwnComponents<T>& components, bool is_first);
 
 private:

@@ -78,8 +78,8 @@ public:
                 result.unresolved.first_query = first_unresolved(result);
             }
             context_.run([&] { globalize(result); });
+            release_gpu();
         });
-        release_gpu();
         result.stages.insert(result.stages.begin(), gpu_stages_.begin(), gpu_stages_.end());
         if (ranks_.any(has_tiny())) {
             result.unresolved = unresolved_of_all(ranks_, shared_, result.unresolved);
@@ -89,8 +89,10 @@ public:
 
     [[nodiscard]] RadiusCounts counts() {
         RadiusCounts result;
-        ranks_.agreed([&] { result.counts = counts_here(); });
-        release_gpu();
+        ranks_.agreed([&] {
+            result.counts = counts_here();
+            release_gpu();
+        });
         result.stages = gpu_stages_;
         result.box = resolved_box(frame());
         result.wrapped_points = frame().outside;

@@ -216,7 +216,7 @@ public:
         rest_ = rest_.subspan(sizeof value);
         return value;
     }
-    /// Appends so many values to `to`.
+    /// Appends `count` values to `to`.
     template <class Value>
     void take(std::int64_t count, std::vector<Value>& to) {
         static_assert(std::is_trivially_copyable_v<Value>);

@@ -132,11 +132,11 @@ private:
     }
 
     /// Calls body(rank, least squared distance) for top nodes of other ranks, until it returns true for a node of the
-    /// rank.
+    /// rank. Ranks beyond the reach, which the body may shorten, are left out.
     template <class Body>
-    void each_near(const Corners<T>& box, const Body& body) const {
+    void each_near(const Corners<T>& box, const T& reach, const Body& body) const {
         for (int rank = 0; rank < tops_.ranks; ++rank) {
-            if (rank == tops_.own_rank) {
+            if (rank == tops_.own_rank || !(BoxDistances<T>(frame(), box, tops_.of_ranks[rank]).least <= reach)) {
                 continue;
             }
             for (std::int64_t i = tops_.first(rank); i < tops_.first(rank + 1); ++i) {
@@ -152,7 +152,7 @@ private:
         const PlaneView<T>& leaves = view_.planes[0];
         const auto nearest = [&](const Corners<T>& box) {
             T least = std::numeric_limits<T>::infinity();
-            each_near(box, [&](int, T squared) {
+            each_near(box, least, [&](int, T squared) {
                 least = std::min(least, squared);
                 return false;
             });
@@ -199,7 +199,7 @@ private:
                  std::vector<std::vector<std::int32_t>>& asked) const {
         for (const std::int32_t i : asking) {
             const ReachabilityEdge<T>& bound = components.nearest[components.of_row[row_at(i)]];
-            each_near(corners_at(i), [&](int rank, T squared) {
+            each_near(corners_at(i), bound.weight, [&](int rank, T squared) {
                 const bool is_near =
                     std::pair(std::max(core_[i], squared), squared) <= std::pair(bound.weight, bound.squared);
                 if (is_near) {

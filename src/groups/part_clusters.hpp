@@ -21,7 +21,7 @@
 
 namespace kith::detail {
 
-/// What makes a core point: so many points, itself included, within a length in working units.
+/// What makes a core point: at least this number of points, itself included, within a length in working units.
 template <Coordinate T>
 struct CoreDensity {
     T squared_length;

@@ -68,9 +68,10 @@ void find_halos_on_device(DeviceContext& context, Context& host, std::span<const
     found.group_offset.resize(static_cast<std::size_t>(found.groups) + 1);
     BoundOnDevice bound = find_bound_on_device(context, labels, there, columns, found.options, found.group_offset);
     context.stage("spheres", [&] {
-        describe_halos_on_device<T>(
-            context, host, {&tree, particles.positions, particles.masses, particles.uniform_mass, there.types()},
-            bound.rows.data(), found.group_offset, bound.members, found);
+        describe_halos_on_device<T>(context, host,
+                                    {&tree, particles.positions, particles.masses, particles.uniform_mass,
+                                     halos::plain_types(particles).data()},
+                                    bound.rows.data(), found.group_offset, bound.members, found);
     });
     found.member_array = std::move(bound.members.rows);
     found.energies = std::move(bound.members.energies);

@@ -3,8 +3,8 @@
 #include "halos/catalog_device.hpp"
 #include "halos/device_entry.hpp"
 #include "halos/group_order_device.hpp"
+#include "halos/particles_on_device.hpp"
 #include "points/normalize_device.hpp"
-#include "points/transfer.hpp"
 #include "support/dimension.hpp"
 #include "support/number_types.hpp"
 
@@ -20,52 +20,6 @@
 namespace kith::detail::inline KITH_GPU {
 
 namespace {
-
-/// Elements where kernels can read them.
-template <class T>
-class ElementsOnDevice {
-public:
-    ElementsOnDevice() = default;
-    ElementsOnDevice(DeviceContext& context, std::span<const T> given) : elements_(given) {
-        if (!given.empty() && !is_on_device(context, given.data())) {
-            copy_ = context.buffer<T>(std::ssize(given));
-            context.copy(copy_.data(), given.data(), static_cast<std::int64_t>(given.size_bytes()));
-            elements_ = {copy_.data(), given.size()};
-        }
-    }
-    [[nodiscard]] std::span<const T> elements() const { return elements_; }
-
-private:
-    DeviceBuffer<T> copy_;
-    std::span<const T> elements_;
-};
-
-/// All columns of particles where kernels can read them.
-class ParticlesOnDevice {
-public:
-    ParticlesOnDevice(DeviceContext& context, const Particles& given)
-        : particles_(given), positions_(context, given.positions), types_(context, halos::plain_types(given)) {
-        particles_.positions = positions_.view();
-        particles_.types = types_.elements();
-        if (given.velocities) {
-            particles_.velocities = velocities_.emplace(context, *given.velocities).view();
-        }
-        if (given.masses) {
-            const PointsView masses = on_a_line(*given.masses);
-            const bool is_there = masses.count() > 0 && is_on_device(context, masses.axis(0));
-            const PointsView found = masses.moved(0, is_there ? context.device() : Device{});
-            particles_.masses = scalars_of(masses_.emplace(context, found).view());
-        }
-    }
-    [[nodiscard]] const Particles& particles() const { return particles_; }
-
-private:
-    Particles particles_;
-    PointsOnDevice positions_;
-    std::optional<PointsOnDevice> velocities_;
-    std::optional<PointsOnDevice> masses_;
-    ElementsOnDevice<std::uint8_t> types_;
-};
 
 /// Calls use(groups on the device) within the stage "catalog".
 template <class Use>

@@ -24,7 +24,7 @@ namespace {
 
 constexpr std::int64_t rows_at_a_time = 64; ///< that a thread of the host writes
 
-/// Bytes that each takes at a time, with what sorts it.
+/// Bytes for one of each, with those of the sort.
 constexpr std::int64_t bytes_of_member = 80;
 constexpr std::int64_t bytes_of_particle = 48;
 constexpr std::int64_t bytes_of_halo = sizeof(HaloMembers) + sizeof(halos::MeasuredMembers) +
@@ -195,7 +195,7 @@ private:
         std::int64_t shells;
         std::int64_t particles;
     };
-    /// As many shells behind a batch as have at most so many particles, and one at least.
+    /// The next shells that together have at most `most` particles, and one at least.
     [[nodiscard]] Batch next_batch(const Batch& before, const Counts& all, const std::int64_t* offsets,
                                    std::int64_t most) {
         Batch batch{before.last_shell, all.shells, before.last, all.particles};

@@ -38,13 +38,14 @@ void gather_rows(std::span<const std::int32_t> indices, const void* rows, std::i
                  const Execution& execution);
 
 /// What is bound of the first groups, in the stages "members" and "unbind"; `offsets`, one more than there are groups,
-/// gets where their members begin. Labels are the host's, and `columns` views of the particles there, which have been
-/// checked. The options' softening has been resolved.
+/// gets where their members begin. Labels are the host's, and `columns` those of the host's particles, checked, which give
+/// units and box. The options' softening has been resolved.
 BoundOnDevice find_bound_on_device(DeviceContext& context, std::span<const std::int32_t> labels,
                                    const ParticlesOnDevice& there, const halos::Columns& columns,
                                    const HaloOptions& options, std::vector<std::int64_t>& offsets);
 
-/// The halos of the first found.groups groups, in these stages and "spheres"; resolves the softening of found.options.
+/// The halos of the first found.groups groups, in the stages "members", "unbind" and
+/// "spheres"; resolves the softening of found.options.
 /// The tree is of the same particles. The threads of `host` write the rows.
 template <Coordinate T>
 void find_halos_on_device(DeviceContext& context, Context& host, std::span<const std::int32_t> labels,

@@ -101,7 +101,7 @@ struct SharedBodies {
         body.mass = mass[at];
         return body;
     }
-    /// Writes so many bodies, made by body(at), and fills up the last block of lanes. To be called by all threads.
+    /// Writes `count` bodies, made by body(at), and fills up the last block of lanes. To be called by all threads.
     template <class Body>
     __device__ void fill(int count, const Body& body) {
         const auto padded = static_cast<int>(halos::whole_lanes(count));

@@ -1,4 +1,4 @@
-// Elements of an array, taken one after the other by a warp: sums of numbers that are rounded, which know an order.
+// Elements of an array, taken one after the other by a warp, for rounded sums, whose order matters.
 //
 // The lanes load 32 elements at a time, whatever it takes, into shared memory; then one lane takes them in turn, or a
 // lane for each number of an element adds it to its own sum. So memory is read by all lanes side by side, while the
@@ -16,7 +16,7 @@ inline constexpr int in_order_warps = 4; ///< of a block
 /// Between numbers of one element in shared memory: lanes that read different ones read different banks.
 inline constexpr int in_order_stride = warp_size + 1;
 
-/// For elements of up to so many numbers.
+/// For elements of up to `Numbers` numbers.
 template <int Numbers>
 using InOrderMemory = SharedArray<double, in_order_warps * Numbers * in_order_stride>;
 

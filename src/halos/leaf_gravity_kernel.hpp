@@ -135,7 +135,7 @@ private:
         listed_ = 0;
         __syncwarp();
     }
-    /// What the lane is to add of so many that are listed; -1: nothing.
+    /// What the lane is to add of those that are listed; -1: nothing.
     [[nodiscard]] __device__ std::int32_t mine_of(int listed) const {
         const int lane = lane_ % gravity_lanes;
         std::int32_t mine = -1;

@@ -231,7 +231,7 @@ struct LeafBox {
         }
         return sum;
     }
-    /// The group's mass over its distance, times the tolerance, squared: what (mass/d) (radius/d)^3 is held against.
+    /// The group's mass over its distance, times the tolerance, squared: what (mass/d) (radius/d)^3 is compared with.
     [[nodiscard]] KITH_HOST_DEVICE double limit(const PotentialNode& root, double squared_size) const noexcept {
         return node_tolerance * node_tolerance * root.mass * root.mass /
                (squared_distance_of_middle(root.center) + squared_size);

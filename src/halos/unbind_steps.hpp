@@ -11,7 +11,7 @@
 
 namespace kith::detail::halos {
 
-/// How many of so many members are removed at a time.
+/// The most members that one step removes from those that are left.
 KITH_HOST_DEVICE inline std::int64_t most_removed(std::int64_t left) noexcept {
     return std::max<std::int64_t>(5, left / 50);
 }

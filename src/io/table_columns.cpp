@@ -24,6 +24,11 @@ public:
         : table_(table), file_(file) {
         for (const std::string& column : columns) {
             if (column.starts_with(as_mass)) {
+                if (mass_ || asked_name(column).empty()) {
+                    throw error(ErrorKind::invalid_argument, "columns: '", column, "' ",
+                                mass_ ? "is a second column of masses; give one"
+                                      : "names no column; give its name or number, such as mass=w");
+                }
                 mass_ = asked_name(column);
             } else {
                 columns_.push_back(column);
@@ -125,7 +130,8 @@ void Chooser::choose_others() {
         table_.mass = asked_column(*mass_);
         if (std::find(chosen.begin(), chosen.end(), *table_.mass) != chosen.end()) {
             throw error(ErrorKind::invalid_argument, file_.string(), ": column ", *mass_,
-                        " is chosen as a coordinate and as the mass");
+                        " is chosen as a coordinate and as the mass",
+                        columns_.empty() ? "; choose the coordinates, too, such as x,y,mass=w" : "");
         }
     }
     if (names.empty() || (columns_.empty() && find_coordinates(names).empty())) {

@@ -24,7 +24,7 @@ struct WeighedTree {
     [[nodiscard]] WeighedEdges<T> memory() { return {edges.data(), core.data(), edges.size()}; }
 };
 
-/// What is known of so many points in this frame.
+/// What is known of this number of points in the frame.
 template <Coordinate T>
 void describe(const Frame<T>& frame, std::int64_t points, HdbscanResult& result);
 

@@ -61,6 +61,9 @@ TEST_F(Pairs, WeightsAndSeparations) {
     const Outcome with = kith(edges + "--columns mass=w --with others.npy --json");
     EXPECT_EQ(Json::parse(with.out)["weighted"], (std::vector<double>{3, 12}));
     EXPECT_NE(with.out.find("'others.npy' has no masses; its points weigh 1 each"), std::string::npos) << with.out;
+    write_text("others.csv", "x,y,w\n0.5,0,10\n");
+    const Json weighed = Json::parse(kith(edges + "--columns mass=w --with others.csv --json").out);
+    EXPECT_EQ(weighed["weighted"], (std::vector<double>{30, 120}));
     write_line();
     EXPECT_NE(kith("pairs in.npy --edges 0,2 --weights").err.find("'in.npy' has none"), std::string::npos);
 }

@@ -254,9 +254,10 @@ TEST_F(HaloKernels, LeaveNothingOfGroupsThatAreTooHot) {
     EXPECT_EQ(expect_the_cpus(none, options_of(spline)), 0);
 }
 
-/// Groups of an emulated call for particles of the host, of any layout, whose labels are in no order.
+/// Halos of an emulated call for particles of the host, of any layout, whose labels are in no order; returns their number.
 template <class T>
-void expect_the_hosts_answer(const HaloOptions& given) {
+std::int64_t expect_the_hosts_answer(const HaloOptions& given, bool plain = false,
+                                     const Box& box = Box::periodic(period)) {
     Random random(15);
     const std::vector<std::int32_t> sizes{300, 90, 40, 20, 20, 7};
     std::vector<std::int32_t> labels;
@@ -288,9 +289,17 @@ void expect_the_hosts_answer(const HaloOptions& given) {
     particles.velocities = axes(3);
     particles.masses = ScalarsView(rows.data() + 6, count, stride * sizeof(T));
     particles.internal_energies = ScalarsView(rows.data() + 7, count, stride * sizeof(T));
+    std::vector<std::uint8_t> types;
+    for (std::int64_t i = 0; i < count; ++i) {
+        types.push_back(static_cast<std::uint8_t>(i % 7));
+    }
+    particles.types = types;
+    if (plain) {
+        particles = Particles{.positions = axes(0), .uniform_mass = 0.3};
+    }
 
     FofSummary groups;
-    groups.box = Box::periodic(period);
+    groups.box = box;
     groups.sizes = GroupSizes(sizes);
     Halos found;
     found.options = given;
@@ -306,7 +315,7 @@ void expect_the_hosts_answer(const HaloOptions& given) {
     });
     detail::on_gpu().halos(host, labels, particles, columns, found);
 
-    EXPECT_GT(expected.halos, 2);
+    EXPECT_EQ(found.halos, expected.halos);
     EXPECT_EQ(found.group_offset, expected.group_offset);
     EXPECT_TRUE(std::ranges::equal(found.members(), expected.members()));
     EXPECT_EQ(found.energies, expected.energies);
@@ -319,17 +328,23 @@ void expect_the_hosts_answer(const HaloOptions& given) {
         stages += stage.name + ' ';
     }
     EXPECT_EQ(stages, "upload order tree members unbind spheres ");
+    return expected.halos;
 }
 
 TEST_F(HaloKernels, AnswerCalls) {
-    expect_the_hosts_answer<float>(options_of(spline));
-    expect_the_hosts_answer<double>(options_of(plummer));
+    EXPECT_GT(expect_the_hosts_answer<float>(options_of(spline)), 2);
+    EXPECT_GT(expect_the_hosts_answer<double>(options_of(plummer)), 2);
+    EXPECT_EQ(expect_the_hosts_answer<double>(options_of(plummer, 1000)), 0);
+    HaloOptions whole = options_of(plummer);
+    whole.unbind = false;
+    EXPECT_EQ(expect_the_hosts_answer<float>(whole, true), 5);
+    EXPECT_EQ(expect_the_hosts_answer<double>(whole, true, Box()), 5);
     HaloOptions by_separation = options_of(spline);
     by_separation.softening.reset();
     by_separation.outermost = true;
-    expect_the_hosts_answer<float>(by_separation);
+    EXPECT_GT(expect_the_hosts_answer<float>(by_separation), 2);
     by_separation.bound_only = true;
-    expect_the_hosts_answer<double>(by_separation);
+    EXPECT_GT(expect_the_hosts_answer<double>(by_separation), 2);
 }
 
 } // namespace

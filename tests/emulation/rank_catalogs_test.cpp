@@ -40,6 +40,9 @@ void expect_catalog_of_one_process(const FofResult& groups, const Particles& par
         from_devices += bytes;
         return bytes;
     });
+    if (expected.groups > 0 && std::ranges::all_of(devices, [](int device) { return device >= 0; })) {
+        EXPECT_GT(from_devices, 0);
+    }
     EXPECT_LE(from_devices, 400 * expected.groups + 4 * expected.member_array.size());
     Catalog all;
     for (const Catalog& part : parts) {
