@@ -130,7 +130,8 @@ def approximate_predict(clusterer, X):
     Notes
     -----
     See `kith.approximate_predict`. That package looks for the nearest point by mutual reachability distance among
-    2 `min_samples` candidates; here it is the nearest of all, ties by distance, then row.
+    2 `min_samples` candidates; here it is the nearest of all, ties by distance, then row. The array that was fitted is
+    read again where it was not copied, so it must be as it was.
 
     Examples
     --------

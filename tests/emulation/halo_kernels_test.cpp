@@ -1,8 +1,7 @@
 // Bound members by the kernels, run on the CPU: rows, energies, centers and motions are the CPU's own, to the last bit.
 #include "cuda/intrinsics.hpp" // first: it gives the kernels' text its words
 
-#include "calls/device_calls.hpp"
-#include "halos/halo_samples.hpp"
+#include "halos/halos_on_device.hpp"
 #include "halos/unbind.hpp"
 #include "halos/unbind_device.hpp"
 #include "points/frame.hpp"
@@ -25,7 +24,6 @@
 namespace kith::test {
 namespace {
 
-using detail::DeviceBuffer;
 using detail::DeviceContext;
 namespace halos = detail::halos;
 
@@ -89,11 +87,6 @@ struct Groups {
         return all;
     }
 };
-
-template <class T>
-DeviceBuffer<T> on_device(DeviceContext& context, const std::vector<T>& elements) {
-    return detail::copied(context, elements);
-}
 
 bool same_bits(double a, double b) {
     return std::bit_cast<std::uint64_t>(a) == std::bit_cast<std::uint64_t>(b);
@@ -301,19 +294,8 @@ std::int64_t expect_the_hosts_answer(const HaloOptions& given, bool plain = fals
     FofSummary groups;
     groups.box = box;
     groups.sizes = GroupSizes(sizes);
-    Halos found;
-    found.options = given;
-    found.options.execution = cuda();
-    found.box = groups.box;
-    found.groups = groups.groups_of_at_least(given.min_members);
     const Halos expected = kith::halos(labels, groups, particles, given);
-    detail::Context host(cpu(2));
-    halos::Columns columns;
-    host.run([&] {
-        const halos::LabeledGroups labeled{labels, groups.sizes};
-        columns = halos::checked_columns(labeled, particles, groups.box, {given.min_members, found.options.execution});
-    });
-    detail::on_gpu().halos(host, labels, particles, columns, found);
+    const Halos found = halos_on_device(labels, groups, particles, given);
 
     EXPECT_EQ(found.halos, expected.halos);
     EXPECT_EQ(found.group_offset, expected.group_offset);

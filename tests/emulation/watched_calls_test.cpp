@@ -63,5 +63,29 @@ TEST(WatchedCalls, DescribeTheHalosOfTheCpu) {
     }
 }
 
+TEST(WatchedCalls, FindTheHalosOfTheCpu) {
+    const HaloSample<float> made = mock<float>(900, {300, 40}, 32);
+    std::vector<std::int32_t> labels(made.masses.size(), -1);
+    for (std::int32_t group = 0; group < 2; ++group) {
+        for (std::int64_t i = made.offset[group]; i < made.offset[group + 1]; ++i) {
+            labels[made.members[i]] = group;
+        }
+    }
+    FofSummary groups;
+    groups.box = made.box();
+    groups.sizes = GroupSizes(std::vector<std::int32_t>{300, 40});
+    const Particles particles{.positions = PointsView(made.positions, 3),
+                              .velocities = PointsView(made.velocities, 3),
+                              .masses = ScalarsView(made.masses)};
+    const HaloOptions options{.universe = made.universe, .softening = made.softening};
+    const std::uint64_t before = emulation::watched_accesses();
+    const Halos found = halos_on_device(labels, groups, particles, options);
+    EXPECT_GT(emulation::watched_accesses(), before + 10000);
+    const Halos expected = halos(labels, groups, particles, options);
+    EXPECT_GT(expected.halos, 0);
+    EXPECT_EQ(found.energies, expected.energies);
+    expect_same(found, expected);
+}
+
 } // namespace
 } // namespace kith::test

@@ -1,12 +1,15 @@
-// Halos by hand (halo_samples.hpp), described on the emulated GPU from the bound members that the CPU found.
+// Halos on the emulated GPU: those of a call, and those by hand (halo_samples.hpp), described from the bound members
+// that the CPU found.
 #pragma once
 
+#include "calls/device_calls.hpp"
 #include "halos/describe_device.hpp"
 #include "halos/halo_samples.hpp"
 #include "tree/device_entry.hpp"
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 namespace kith::test {
@@ -51,6 +54,24 @@ Halos found_on_device(const HaloSample<T>& sample, const DescribeRun& run) {
                                             rows.data(), sample.offset, sample.bound, found, run.limits);
     });
     found.stages = context.take_stages();
+    return found;
+}
+
+/// The halos that a call finds on the emulated GPU.
+inline Halos halos_on_device(std::span<const std::int32_t> labels, const FofSummary& groups, const Particles& particles,
+                             const HaloOptions& options) {
+    Halos found;
+    found.options = options;
+    found.options.execution = cuda();
+    found.box = groups.box;
+    found.groups = groups.groups_of_at_least(options.min_members);
+    detail::Context host(cpu(2));
+    detail::halos::Columns columns;
+    host.run([&] {
+        columns = detail::halos::checked_columns({labels, groups.sizes}, particles, groups.box,
+                                                 {options.min_members, found.options.execution});
+    });
+    detail::on_gpu().halos(host, labels, particles, columns, found);
     return found;
 }
 
