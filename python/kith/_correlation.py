@@ -293,8 +293,12 @@ def _counts(source, points, other, bins, run, weights=None, other_weights=None, 
     lengths = {name: bins[name] for name in ("edges", "pi_edges")}
     plain = dict(zip(lengths, _units.in_unit(source.unit, **lengths)))
     box = None if isinstance(points, Tree) else source.box
-    return counted(points, other, box=box, weights=weights, other_weights=other_weights, separations=separations,
-                   **{**bins, **plain}, **run)
+    found = counted(points, other, box=box, weights=weights, other_weights=other_weights, separations=separations,
+                    **{**bins, **plain}, **run)
+    if found.vanished_weights > 0:
+        raise ValueError(f"{found.vanished_weights} weights are less than about 2^-31 of the largest one and count as 0 in "
+                         "pairs; leave these points out, or the ones with the largest weights")
+    return found
 
 
 def _sums(pairs):

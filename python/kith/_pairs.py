@@ -10,6 +10,7 @@ from kith import _arrays, _core, _units
 from kith._arrays import AnyArray, BoxLike, ProgressLike
 from kith._call import as_other_set, normalize_arguments, over_ranks
 from kith._hints import takes_own_names
+from kith._warnings import warn
 
 
 class PairCounts:
@@ -113,8 +114,8 @@ def pair_counts(points: AnyArray, other: AnyArray | None = None, *, edges: AnyAr
     -----
     Exact, the same bits for any number of threads and processes and on a GPU. Pairs of tree nodes that lie in one bin are
     counted without visiting their points, unless separations are wanted. Separations are summed in whole units of 2^-50
-    of the power of two above the last edge, and the mean is rounded once. Over processes each holds the points of one other at a time. Source: Gray &
-    Moore 2000 (NIPS).
+    of the power of two above the last edge, and the mean is rounded once. Over processes each holds the points of one
+    other at a time. Source: Gray & Moore 2000 (NIPS).
 
     Examples
     --------
@@ -122,9 +123,12 @@ def pair_counts(points: AnyArray, other: AnyArray | None = None, *, edges: AnyAr
     >>> kith.pair_counts([[0, 0], [0, 1], [3, 0]], edges=[0, 1, 5]).counts.tolist()
     [1, 2]
     """
-    return counted(points, other, edges=edges, pi_edges=pi_edges, mu_edges=mu_edges, line_of_sight=line_of_sight, box=box,
-                   weights=weights, other_weights=other_weights, separations=separations, engine=engine, device=device,
-                   threads=threads, progress=progress, comm=comm)
+    found = counted(points, other, edges=edges, pi_edges=pi_edges, mu_edges=mu_edges, line_of_sight=line_of_sight, box=box,
+                    weights=weights, other_weights=other_weights, separations=separations, engine=engine, device=device,
+                    threads=threads, progress=progress, comm=comm)
+    if found.vanished_weights > 0:
+        warn(f"{found.vanished_weights} weights count as 0, since they are less than about 2^-31 of the largest one")
+    return found
 
 
 def counted(points, other=None, *, edges, pi_edges=None, mu_edges=None, line_of_sight=None, box=None, weights=None,

@@ -74,7 +74,11 @@ def test_two_sets_with_weights():
     assert found.counts.tolist() == numpy.histogram(r, EDGES)[0].tolist()
     products = numpy.outer(weights, of_others)
     assert found.weighted == pytest.approx(numpy.histogram(r, EDGES, weights=products)[0], rel=1e-8)
-    assert kith.pair_counts(POINTS, OTHERS, edges=EDGES, weights=[1.0] + [1e-12] * 399).vanished_weights == 399
+    uneven = [1.0] + [1e-12] * 399
+    with pytest.warns(UserWarning, match="399 weights count as 0"):
+        assert kith.pair_counts(POINTS, OTHERS, edges=EDGES, weights=uneven).vanished_weights == 399
+    with pytest.raises(ValueError, match="399 weights are less than"):
+        kith.correlation(POINTS, OTHERS, edges=EDGES, weights=uneven)
 
 
 @pytest.mark.parametrize("dtype", [numpy.float32, numpy.float64])

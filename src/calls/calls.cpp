@@ -216,9 +216,8 @@ std::string_view warning_of(const SumCall& call) {
         return "";
     }
     if (call.queries == nullptr && !call.options.exclude_self) {
-        return "k is 1: the only neighbor of each point is at distance 0, so that the kernel has no reach and "
-               "densities "
-               "are infinite; take a larger k";
+        return "k is 1: the only neighbor of each point is at distance 0, the kernel has no reach, and densities are "
+               "infinite; take a larger k";
     }
     const bool ends_at_zero = kernel != SmoothingKernel::top_hat && kernel != SmoothingKernel::gaussian;
     return ends_at_zero

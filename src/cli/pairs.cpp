@@ -157,6 +157,10 @@ SearchOutcome search(const Arguments& arguments, const SearchTask& task) {
         outcome.facts["separations"] = found->separations;
     }
     outcome.warnings.push_back(weights->warning);
+    if (found->vanished_weights > 0) {
+        outcome.warnings.push_back(fmt::format(
+            "{} weights count as 0, since they are less than about 2^-31 of the largest one", found->vanished_weights));
+    }
     if (!found->second_edges.empty()) {
         outcome.facts[arguments.pi_edges.empty() ? "mu_edges" : "pi_edges"] = found->second_edges;
         outcome.facts["line_of_sight"] = found->line_of_sight;

@@ -28,7 +28,7 @@ std::string with_options(std::string text) {
 void try_out(const CommonOptions& options, const CallOnNoPoints& call) {
     std::optional<Error> refusal; // in the first dimension: a build may lack some
     for (int dimension = 2; dimension <= max_dimension; ++dimension) {
-        const std::vector<float> none;
+        const std::vector<double> none; // float32 would refuse more
         try {
             call(PointsView(none, dimension), execution_of(options, {}));
             return;

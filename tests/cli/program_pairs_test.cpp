@@ -64,6 +64,8 @@ TEST_F(Pairs, WeightsAndSeparations) {
     write_text("others.csv", "x,y,w\n0.5,0,10\n");
     const Json weighed = Json::parse(kith(edges + "--columns mass=w --with others.csv --json").out);
     EXPECT_EQ(weighed["weighted"], (std::vector<double>{30, 120}));
+    write_text("uneven.csv", "x,y,mass\n0,0,1e12\n1,0,1\n");
+    EXPECT_NE(kith("pairs uneven.csv --edges 0,2 --weights").err.find("1 weights count as 0"), std::string::npos);
     write_line();
     EXPECT_NE(kith("pairs in.npy --edges 0,2 --weights").err.find("'in.npy' has none"), std::string::npos);
 }
