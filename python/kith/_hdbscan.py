@@ -127,9 +127,10 @@ def approximate_predict(clusters: HdbscanResult, points: AnyArray, new_points: A
     Parameters
     ----------
     clusters : HdbscanResult
-        Found within one process.
+        Found within one process, without ids.
     points : array_like, Snapshot or Tree
-        The points of the clusters. A `kith.Tree` of them saves the time to build one in each call.
+        The points of the clusters, in the same order and units; only their number, type and units are compared. A
+        `kith.Tree` of them saves the time to build one in each call.
     new_points : array_like, shape (m, d)
         In the units of the points; converted to their type.
     threads, progress
@@ -142,7 +143,7 @@ def approximate_predict(clusters: HdbscanResult, points: AnyArray, new_points: A
     Raises
     ------
     ValueError
-        For points of another number, type or box than those of the clusters, and new points that are not finite.
+        For points of another number, type, unit or box than those of the clusters, and new points that are not finite.
     TypeError, MemoryError
         As `kith.knn`.
     NotImplementedError
@@ -162,7 +163,8 @@ def approximate_predict(clusters: HdbscanResult, points: AnyArray, new_points: A
     [0, 1, -1]
     """
     if not isinstance(clusters, HdbscanResult):
-        raise TypeError(f"clusters is {clusters!r}; it must be a kith.HdbscanResult, as kith.hdbscan returns it")
+        raise TypeError(f"clusters is of type {type(clusters).__name__}; it must be a kith.HdbscanResult, as kith.hdbscan "
+                        "returns it")
     source, new_points = normalize_arguments(points, None, new_points=new_points)
     new_points = as_queries(new_points, source, "new_points")
     if new_points is None:
@@ -170,6 +172,9 @@ def approximate_predict(clusters: HdbscanResult, points: AnyArray, new_points: A
     if len(source.shape) == 2 and tuple(new_points.shape)[1:] != source.shape[1:]:
         raise ValueError(f"new_points is of shape {tuple(new_points.shape)}; it must have a row of {source.shape[1]} "
                          "coordinates for each point, as the points have")
+    if source.unit != clusters._unit:
+        raise ValueError(f"points carry {source.unit or 'no unit'}, but were clustered with {clusters._unit or 'none'}; give "
+                         "the points that were clustered")
     if not isinstance(source.core, _core.Tree):
         source = source._replace(box=clusters.box)
     found = _core.predict_density_clusters(source.call("cpu", threads, progress), clusters._core, new_points)
@@ -183,7 +188,8 @@ def approximate_predict(clusters: HdbscanResult, points: AnyArray, new_points: A
 
 
 class HdbscanResult:
-    """The clusters of `kith.hdbscan`. `len(result)` is the number of points. Results can be copied and pickled.
+    """The clusters of `kith.hdbscan`. `len(result)` is the number of points. Results can be copied and pickled if
+    they are of all points of one process, without ids.
 
     Attributes
     ----------
@@ -240,7 +246,7 @@ class HdbscanResult:
 
     def __repr__(self) -> str:
         noise = int((self._core.labels < 0).sum())
-        return f"<kith.HdbscanResult of {len(self)} points: {len(self.sizes)} clusters, {noise} noise points>"
+        return f"<kith.HdbscanResult of {len(self)} points: {len(self.sizes)} clusters, {noise} noise point{'s' * (noise != 1)}>"
 
     @property
     def linkage(self) -> numpy.ndarray:

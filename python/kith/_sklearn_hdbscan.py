@@ -72,7 +72,7 @@ allow_single_cluster, store_centers
                 vars(self).pop(name, None)
             return super().fit(X, y)
         self._metric_params = self.metric_params or {}
-        self._raw_data = points
+        self._raw_data = points.copy() if points is X or points.base is not None else points  # predictions read it
         self._found = found
         labels = numpy.where(numpy.isnan(points).any(axis=1), _MISSING, _INFINITE)
         labels[finite] = found.labels
@@ -130,8 +130,7 @@ def approximate_predict(clusterer, X):
     Notes
     -----
     See `kith.approximate_predict`. That package looks for the nearest point by mutual reachability distance among
-    2 `min_samples` candidates; here it is the nearest of all, ties by distance, then row. The array that was fitted is
-    read again where it was not copied, so it must be as it was.
+    2 `min_samples` candidates; here it is the nearest of all, ties by distance, then row.
 
     Examples
     --------

@@ -103,6 +103,9 @@ def test_new_points_of_other_clusters_are_refused():
         kith.approximate_predict(FOUND, POINTS[:-1], POINTS)
     with pytest.raises(ValueError, match="box of the tree"):
         kith.approximate_predict(FOUND, kith.Tree(POINTS, box=6.0), POINTS)
+    units = pytest.importorskip("astropy.units")
+    with pytest.raises(ValueError, match="points carry pc, but were clustered with none"):
+        kith.approximate_predict(FOUND, POINTS * units.pc, POINTS * units.pc)
 
 
 @pytest.mark.parametrize("dtype", [numpy.float32, numpy.float64])
