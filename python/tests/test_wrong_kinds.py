@@ -107,7 +107,7 @@ FUNCTIONS = {
         "softening": [*NUMBERS, 0, ("cubic", 1.0), ("spline", "a")], "outermost": FLAGS, "bound_only": FLAGS,
         "overdensities": [5, None, STRANGE, [200], ["200"], "c200", ["0c"]], "least_radius": [*NUMBERS, -1],
         "G": [*NUMBERS, 0], "scale_factor": [*NUMBERS, 0], "hubble": [*NUMBERS, -1], "omega_matter": [*NUMBERS, -1],
-        "internal_energies": PARTICLES["masses"], **PARTICLES, **LINKING, **LINKED, **ALONE}),
+        "internal_energies": PARTICLES["masses"], "device": DEVICES, **PARTICLES, **LINKING, **LINKED, **ALONE}),
     "hierarchy": (kith.hierarchy, IN_PHASE_SPACE, {"points": [*ARRAYS, None, [1.0, 2.0]], "box": BOXES, "comm": COMMUNICATORS, **PHASE_SPACE,
                                                    **ALONE}),
     "Hierarchy.cut": (HIERARCHY.cut, {"linking_length": 0.1}, {
@@ -261,7 +261,7 @@ def calls_of_jax():
     kith_jax = pytest.importorskip("kith.jax")
     points = jax.numpy.asarray(POINTS, dtype=jax.numpy.float32)
     of_sums = {"points": ["a", None, 5, {}, STRANGE], "k": [*WHOLE, 0], "queries": ["a", 5, {}, STRANGE, [[1.0, 2.0]]],
-               "kernel": ["a", None, 5, STRANGE], "masses": ["a", 5, STRANGE, POINTS[:5]], "box": BOXES,
+               "kernel": ["a", None, 5, STRANGE], "masses": ["a", -5, STRANGE, POINTS[:5]], "box": BOXES,
                "exclude_self": FLAGS}
     return {"jax.knn": (kith_jax.knn, {"points": points, "k": 2}, {
                 "points": ["a", None, 5, {}, STRANGE], "k": WHOLE, "queries": ["a", 5, {}, STRANGE, [[1.0, 2.0]]],

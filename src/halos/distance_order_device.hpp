@@ -7,6 +7,7 @@
 
 #include "cuda/device_wide.hpp"
 #include "cuda/launch.hpp"
+#include "support/bits.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -29,7 +30,7 @@ struct DistanceOrderJob {
 
 private:
     [[nodiscard]] static int bits_of(std::int64_t count) {
-        return static_cast<int>(std::bit_width(static_cast<std::uint64_t>(std::max<std::int64_t>(count, 1) - 1)));
+        return bit_width(static_cast<std::uint64_t>(std::max<std::int64_t>(count, 1) - 1));
     }
 };
 
