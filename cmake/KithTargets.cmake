@@ -10,8 +10,9 @@ find_package(HWY CONFIG REQUIRED)
 find_program(KITH_CCACHE ccache)
 mark_as_advanced(KITH_CCACHE)
 if(KITH_CCACHE AND PROJECT_IS_TOP_LEVEL AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-    set(CMAKE_CXX_COMPILER_LAUNCHER
-        ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros "${KITH_CCACHE}")
+    # Comments count: a precompiled header of other comments has other files in it, which #pragma once compares.
+    set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros
+        CCACHE_COMMENTS=true "${KITH_CCACHE}")
     if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
         add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-fpch-preprocess>) # for ccache, which wants it with such headers
     endif()
