@@ -36,8 +36,9 @@ io::RealArray scaled(io::RealArray array, double factor) {
 io::Snapshot without_rows(const io::Snapshot& snapshot) {
     const auto none = [](const io::RealArray& array) {
         return io::RealArray{
-            std::visit([]<class T>(const std::vector<T>&) -> decltype(array.values) { return std::vector<T>(); },
-                       array.values),
+            std::visit(
+                []<class T>(const std::vector<T>&) -> decltype(io::RealArray::values) { return std::vector<T>(); },
+                array.values),
             array.columns};
     };
     io::Snapshot empty;

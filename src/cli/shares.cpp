@@ -25,7 +25,7 @@ struct ShareSummary {
 /// The same type of numbers.
 io::RealArray alike(const io::RealArray& array, const std::vector<double>& values) {
     return {std::visit(
-                [&]<class T>(const std::vector<T>&) -> decltype(array.values) {
+                [&]<class T>(const std::vector<T>&) -> decltype(io::RealArray::values) {
                     std::vector<T> numbers;
                     std::ranges::transform(values, std::back_inserter(numbers),
                                            [](double value) { return static_cast<T>(value); });
