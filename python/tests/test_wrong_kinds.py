@@ -261,7 +261,7 @@ def calls_of_jax():
     kith_jax = pytest.importorskip("kith.jax")
     points = jax.numpy.asarray(POINTS, dtype=jax.numpy.float32)
     of_sums = {"points": ["a", None, 5, {}, STRANGE], "k": [*WHOLE, 0], "queries": ["a", 5, {}, STRANGE, [[1.0, 2.0]]],
-               "kernel": ["a", None, 5, STRANGE], "masses": ["a", -5, STRANGE, POINTS[:5]], "box": BOXES,
+               "kernel": ["a", None, 5, STRANGE], "masses": ["a", STRANGE, POINTS[:5]], "box": BOXES,
                "exclude_self": FLAGS}
     return {"jax.knn": (kith_jax.knn, {"points": points, "k": 2}, {
                 "points": ["a", None, 5, {}, STRANGE], "k": WHOLE, "queries": ["a", 5, {}, STRANGE, [[1.0, 2.0]]],
