@@ -46,7 +46,7 @@ struct LeavingMembers {
     [[nodiscard]] __device__ std::int64_t member(std::int32_t group, std::int32_t at) const {
         return offset[group] + left[offset[group] + at];
     }
-    /// From the group's first member, whoever is left, in the caller's units.
+    /// From the group's first member, which may have been removed, in the caller's units.
     [[nodiscard]] __device__ std::array<double, 3> offset_of(std::int32_t group, std::int64_t member) const {
         std::array<double, 3> from_first{};
         for (std::size_t axis = 0; axis < 3; ++axis) {

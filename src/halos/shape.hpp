@@ -131,7 +131,7 @@ public:
         terms[6] = mass;
         return true;
     }
-    /// Takes the sums over so many members.
+    /// Takes the sums over `inside` members.
     KITH_HOST_DEVICE void step(std::int64_t inside, const double (&sums)[shape_terms]) noexcept {
         ++iterations_;
         if (!(inside >= least_members && sums[6] > 0)) {

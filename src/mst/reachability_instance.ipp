@@ -6,6 +6,7 @@
 #include "mst/boruvka_device.hpp"
 #include "mst/device_entry.hpp"
 #include "mst/edges_device.hpp"
+#include "mst/length_tree_device.hpp"
 #include "mst/weighed_tree.hpp"
 #include "support/context.hpp"
 
@@ -23,20 +24,7 @@ void span_without_core(DeviceContext& context, const DevicePlaneTree<T>& tree, C
     Buffer<SpanningEdge> ends_there(host.memory_tracker(), to.count);
     Buffer<T> lengths_there(host.memory_tracker(), to.count);
     const EdgeMemory<T> on_host{ends_there.data(), lengths_there.data(), to.spare, to.count};
-    if (to.count > 0) {
-        const DeviceBuffer<std::uint64_t> ends = context.buffer<std::uint64_t>(to.count);
-        const DeviceBuffer<T> lengths = context.buffer<T>(to.count);
-        const DeviceEdges<T> edges{ends.data(), lengths.data()};
-        {
-            std::optional<DeviceBoruvka<T, D>> boruvka;
-            context.stage("neighbors", [&] {
-                boruvka.emplace(context, tree, edges);
-                boruvka->find_rows();
-            });
-            context.stage("connect", [&] { boruvka->connect(); });
-        }
-        context.stage("download", [&] { deliver_sorted(context, edges, on_host); });
-    }
+    span_by_length<T, D>(context, tree, on_host);
     set_without_core(on_host, to);
 }
 

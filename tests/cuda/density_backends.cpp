@@ -26,7 +26,7 @@ HdbscanResult of_points(const DensityTreeRequest& request, Random& draw, bool in
 
 } // namespace
 
-// None where there is no GPU: the tests beside the suite say so.
+// None without a GPU, which other tests report.
 std::vector<DensityTreeBackend> density_tree_backends() {
     if (!no_gpu().empty()) {
         return {};

@@ -67,14 +67,7 @@ TYPED_TEST_SUITE(CatalogOverRanks, Types);
 TYPED_TEST(CatalogOverRanks, HasTheBitsOfOneProcess) {
     for (const int dimension : {2, 3, 6}) {
         const Sample<TypeParam> shuffled = sample<TypeParam>(some_sizes(), dimension, 301);
-        std::vector<std::int32_t> place(static_cast<std::size_t>(shuffled.count()));
-        std::vector<std::int32_t> by_label(place.size());
-        std::iota(by_label.begin(), by_label.end(), 0);
-        std::ranges::stable_sort(by_label, {}, [&](std::int32_t row) { return shuffled.groups.label_array[row]; });
-        for (std::size_t i = 0; i < place.size(); ++i) {
-            place[static_cast<std::size_t>(by_label[i])] = static_cast<std::int32_t>(i);
-        }
-        const Sample<TypeParam> in_order = permuted(shuffled, place); // most groups are on one rank
+        const Sample<TypeParam> in_order = in_order_of_groups(shuffled);
         for (const Sample<TypeParam>* points : {&shuffled, &in_order}) {
             for (const Box& box : {Box{}, Box::periodic(sample_period)}) {
                 const FofResult groups = in_box(points->groups, box);

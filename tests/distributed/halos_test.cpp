@@ -43,19 +43,6 @@ Sample<T> clouds(std::uint64_t seed) {
     return made;
 }
 
-/// Most groups are then on one rank.
-template <class T>
-Sample<T> by_label(const Sample<T>& shuffled) {
-    std::vector<std::int32_t> rows(static_cast<std::size_t>(shuffled.count()));
-    std::iota(rows.begin(), rows.end(), 0);
-    std::ranges::stable_sort(rows, {}, [&](std::int32_t row) { return shuffled.groups.label_array[row]; });
-    std::vector<std::int32_t> place(rows.size());
-    for (std::size_t i = 0; i < place.size(); ++i) {
-        place[static_cast<std::size_t>(rows[i])] = static_cast<std::int32_t>(i);
-    }
-    return permuted(shuffled, place);
-}
-
 HaloOptions usual_options() {
     HaloOptions options;
     options.universe = {.gravity = 0.03, .scale_factor = 0.8, .hubble = 1, .omega_matter = 0.3};
@@ -144,7 +131,7 @@ TYPED_TEST_SUITE(HalosOverRanks, Types);
 
 TYPED_TEST(HalosOverRanks, HasTheBitsOfOneProcess) {
     const Sample<TypeParam> shuffled = clouds<TypeParam>(401);
-    const Sample<TypeParam> in_order = by_label(shuffled);
+    const Sample<TypeParam> in_order = in_order_of_groups(shuffled);
     for (const Sample<TypeParam>* points : {&shuffled, &in_order}) {
         for (const Box& box : {Box{}, Box::periodic(sample_period)}) {
             const FofResult groups = in_box(points->groups, box);
@@ -166,7 +153,7 @@ TYPED_TEST(HalosOverRanks, HasTheBitsOfOneProcess) {
 class HalosOverRanksIn3D : public NeedsDimension<3> {};
 
 TEST_F(HalosOverRanksIn3D, WithOtherOptions) {
-    const Sample<float> points = by_label(clouds<float>(403));
+    const Sample<float> points = in_order_of_groups(clouds<float>(403));
     const FofResult groups = in_box(points.groups, Box::periodic(sample_period));
     const auto expect_same = [&](const HaloOptions& options, const Particles& particles) {
         for (const int ranks : {2, 5}) {

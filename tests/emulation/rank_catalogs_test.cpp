@@ -65,26 +65,13 @@ class CatalogsOverGpus : public testing::Test {};
 using Types = testing::Types<float, double>;
 TYPED_TEST_SUITE(CatalogsOverGpus, Types);
 
-/// The same particles in the order of their groups.
-template <class T>
-Sample<T> by_group(const Sample<T>& shuffled) {
-    std::vector<std::int32_t> rows(static_cast<std::size_t>(shuffled.count()));
-    std::iota(rows.begin(), rows.end(), 0);
-    std::ranges::stable_sort(rows, {}, [&](std::int32_t row) { return shuffled.groups.label_array[row]; });
-    std::vector<std::int32_t> place(rows.size());
-    for (std::size_t i = 0; i < place.size(); ++i) {
-        place[static_cast<std::size_t>(rows[i])] = static_cast<std::int32_t>(i);
-    }
-    return permuted(shuffled, place);
-}
-
 TYPED_TEST(CatalogsOverGpus, AreThoseOfOneProcess) {
     for (const int dimension : {2, 3}) {
         if (!detail::dimension_is_on_device(dimension)) {
             continue;
         }
         const Sample<TypeParam> shuffled = sample<TypeParam>(some_sizes(), dimension, 401);
-        const Sample<TypeParam> in_order = by_group(shuffled); // most groups are on one rank
+        const Sample<TypeParam> in_order = in_order_of_groups(shuffled); // most groups are on one rank
         const FofResult periodic = in_box(in_order.groups, Box::periodic(sample_period));
         const std::int64_t count = shuffled.count();
         if (dimension == 2) {

@@ -58,13 +58,6 @@ void expect_clusters_of_one_process(const PointsView& points, const Density& wan
     });
 }
 
-template <class T>
-std::vector<T> some_points(const Case& of) {
-    std::vector<T> points = point_set<T>(of.set, of.dimension).coordinates;
-    points.resize(std::min(points.size(), static_cast<std::size_t>(300 * of.dimension)));
-    return points;
-}
-
 INSTANTIATE_TEST_SUITE_P(
     Sets, ClustersOverGpus,
     testing::ValuesIn(cases_of({"empty", "two", "clustered", "lattice", "coincident", "slightly_outside"})), case_name);
@@ -75,7 +68,7 @@ TEST_P(ClustersOverGpus, AreThoseOfOneProcess) {
     }
     with_type(GetParam().dtype, [&]<class T>(T) {
         const PointSet<T> set = point_set<T>(GetParam().set, GetParam().dimension);
-        const std::vector<T> slabs = along_the_first_axis(some_points<T>(GetParam()), set.dimension);
+        const std::vector<T> slabs = along_the_first_axis(first_points<T>(GetParam(), 300), set.dimension);
         const PointsView view(slabs, set.dimension);
         Random draw(static_cast<std::uint64_t>(set.count()) * 37 + sizeof(T));
         for (const NamedBox& named : set.boxes) {
@@ -92,7 +85,7 @@ TEST_P(ClustersOverGpus, AreThoseOfOneProcess) {
 
 class ClustersOverGpusIn3D : public NeedsDimension<3> {
 protected:
-    std::vector<float> slabs_ = along_the_first_axis(some_points<float>({DType::float32, 3, "clustered"}), 3);
+    std::vector<float> slabs_ = along_the_first_axis(first_points<float>({DType::float32, 3, "clustered"}, 300), 3);
     PointsView points_{slabs_, 3};
 };
 

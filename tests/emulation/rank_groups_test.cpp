@@ -58,13 +58,6 @@ void expect_groups_of_one_process(const PointsView& points, const LinkingLength&
     });
 }
 
-template <class T>
-std::vector<T> some_points(const Case& of) {
-    std::vector<T> points = point_set<T>(of.set, of.dimension).coordinates;
-    points.resize(std::min(points.size(), static_cast<std::size_t>(300 * of.dimension)));
-    return points;
-}
-
 INSTANTIATE_TEST_SUITE_P(
     Sets, GroupsOverGpus,
     testing::ValuesIn(cases_of({"empty", "two", "clustered", "lattice", "coincident", "slightly_outside"})), case_name);
@@ -75,7 +68,7 @@ TEST_P(GroupsOverGpus, AreThoseOfOneProcess) {
     }
     with_type(GetParam().dtype, [&]<class T>(T) {
         const PointSet<T> set = point_set<T>(GetParam().set, GetParam().dimension);
-        const std::vector<T> points = some_points<T>(GetParam());
+        const std::vector<T> points = first_points<T>(GetParam(), 300);
         const std::vector<T> slabs = along_the_first_axis(points, set.dimension);
         const PointsView view(slabs, set.dimension);
         Random draw(static_cast<std::uint64_t>(set.count()) * 31 + sizeof(T));
@@ -93,7 +86,8 @@ TEST_P(GroupsOverGpus, AreThoseOfOneProcess) {
 class GroupsOverGpusIn3D : public NeedsDimension<3> {};
 
 TEST_F(GroupsOverGpusIn3D, OfEveryNumberOfRanks) {
-    const std::vector<float> slabs = along_the_first_axis(some_points<float>({DType::float32, 3, "clustered"}), 3);
+    const std::vector<float> slabs =
+        along_the_first_axis(first_points<float>({DType::float32, 3, "clustered"}, 300), 3);
     const PointsView points(slabs, 3);
     for (const int ranks : {1, 2, 3, 4}) {
         for (const RankFirsts& firsts : {evenly(points.count(), ranks), all_on(ranks / 2, points.count(), ranks),
@@ -105,7 +99,7 @@ TEST_F(GroupsOverGpusIn3D, OfEveryNumberOfRanks) {
 }
 
 TEST_F(GroupsOverGpusIn3D, OfPointsThatMoveOrHaveIds) {
-    const std::vector<float> points = some_points<float>({DType::float32, 3, "clustered"});
+    const std::vector<float> points = first_points<float>({DType::float32, 3, "clustered"}, 300);
     const PointsView view(points, 3);
     const RankFirsts firsts = unevenly(view.count(), 4);
     expect_groups_of_one_process(view, LinkingLength::relative(0.4), {}, firsts, {0, 1, 2, 3}, true);
@@ -134,7 +128,8 @@ TEST_F(GroupsOverGpusIn3D, AreFoundInPhaseSpace) {
     if (!detail::dimension_is_on_device(6)) {
         GTEST_SKIP() << "dimension 6 is not emulated";
     }
-    const std::vector<float> slabs = along_the_first_axis(some_points<float>({DType::float32, 3, "clustered"}), 3);
+    const std::vector<float> slabs =
+        along_the_first_axis(first_points<float>({DType::float32, 3, "clustered"}, 300), 3);
     const PointsView points(slabs, 3);
     Random draw(11);
     const std::vector<float> velocities = velocities_for<float>(points.count(), 3, draw);
@@ -147,7 +142,7 @@ TEST_F(GroupsOverGpusIn3D, AreFoundInPhaseSpace) {
 }
 
 TEST_F(GroupsOverGpusIn3D, FailOnAllRanksWhereOneGpuIsMissing) {
-    const std::vector<float> coordinates = some_points<float>({DType::float32, 3, "clustered"});
+    const std::vector<float> coordinates = first_points<float>({DType::float32, 3, "clustered"}, 300);
     const PointsView points(coordinates, 3);
     const RankFirsts firsts = evenly(points.count(), 2);
     const std::int64_t groups = fof(points, LinkingLength::relative(0.4), {.execution = cpu(1)}).groups;

@@ -122,13 +122,6 @@ void expect_neighbors_within(const Search& search, const std::vector<double>& ra
     });
 }
 
-template <class T>
-std::vector<T> some_points(const Case& of) {
-    std::vector<T> points = point_set<T>(of.set, of.dimension).coordinates;
-    points.resize(std::min(points.size(), static_cast<std::size_t>(150 * of.dimension)));
-    return points;
-}
-
 class SearchesOverGpus : public testing::TestWithParam<Case> {};
 
 INSTANTIATE_TEST_SUITE_P(Sets, SearchesOverGpus,
@@ -142,7 +135,7 @@ TEST_P(SearchesOverGpus, HaveTheRowsOfOneProcess) {
     }
     with_type(GetParam().dtype, [&]<class T>(T) {
         const PointSet<T> set = point_set<T>(GetParam().set, GetParam().dimension);
-        const std::vector<T> points = some_points<T>(GetParam());
+        const std::vector<T> points = first_points<T>(GetParam(), 150);
         const std::vector<T> slabs = along_the_first_axis(points, set.dimension);
         const PointsView view(slabs, set.dimension);
         Random draw(static_cast<std::uint64_t>(set.count()) * 31 + sizeof(T));
@@ -176,7 +169,7 @@ TEST_P(SearchesOverGpus, HaveTheRowsWithinARadiusOfOneProcess) {
     }
     with_type(GetParam().dtype, [&]<class T>(T) {
         const PointSet<T> set = point_set<T>(GetParam().set, GetParam().dimension);
-        const std::vector<T> points = some_points<T>(GetParam());
+        const std::vector<T> points = first_points<T>(GetParam(), 150);
         const std::vector<T> slabs = along_the_first_axis(points, set.dimension);
         const PointsView view(slabs, set.dimension);
         Random draw(static_cast<std::uint64_t>(set.count()) * 17 + sizeof(T));
@@ -209,7 +202,8 @@ TEST_P(SearchesOverGpus, HaveTheRowsWithinARadiusOfOneProcess) {
 class SearchesOverGpusIn3D : public NeedsDimension<3> {};
 
 TEST_F(SearchesOverGpusIn3D, OfEveryNumberOfRanks) {
-    const std::vector<float> slabs = along_the_first_axis(some_points<float>({DType::float32, 3, "clustered"}), 3);
+    const std::vector<float> slabs =
+        along_the_first_axis(first_points<float>({DType::float32, 3, "clustered"}, 150), 3);
     const PointsView points(slabs, 3);
     for (const int ranks : {1, 2, 3, 4}) {
         for (const RankFirsts& firsts : {evenly(points.count(), ranks), all_on(ranks / 2, points.count(), ranks),
@@ -222,7 +216,7 @@ TEST_F(SearchesOverGpusIn3D, OfEveryNumberOfRanks) {
 }
 
 TEST_F(SearchesOverGpusIn3D, OfPointsWithIds) {
-    const std::vector<float> points = some_points<float>({DType::float32, 3, "lattice"});
+    const std::vector<float> points = first_points<float>({DType::float32, 3, "lattice"}, 150);
     const PointsView view(points, 3);
     std::vector<std::int64_t> ids; // descending
     std::vector<float> by_id;
@@ -266,7 +260,7 @@ TEST_F(SearchesOverGpusIn3D, BringRowsAndNodesToTheHost) {
 }
 
 TEST_F(SearchesOverGpusIn3D, FailOnAllRanksWhereOneGpuIsMissing) {
-    const std::vector<float> coordinates = some_points<float>({DType::float32, 3, "clustered"});
+    const std::vector<float> coordinates = first_points<float>({DType::float32, 3, "clustered"}, 150);
     const PointsView points(coordinates, 3);
     const RankFirsts firsts = evenly(points.count(), 2);
     run_ranks_on_devices(2, 5, [&](Communicator& ranks) {

@@ -10,8 +10,10 @@
 #include "distributed/radius.hpp"
 #include "distributed/ranks.hpp"
 #include "neighbors/radius_checks.hpp"
+#include "support/cases.hpp"
 #include "support/context.hpp"
 #include "support/dimension.hpp"
+#include "support/point_sets.hpp"
 
 #include "cuda_emulation/cuda_runtime.hpp"
 
@@ -237,6 +239,14 @@ inline Catalog catalog_of_rank(Communicator& communicator, const FofResult& grou
         part.distribution->traffic = ranks.traffic();
         return part;
     });
+}
+
+/// Coordinates of at most `count` points of a case.
+template <class T>
+std::vector<T> first_points(const Case& of, int count) {
+    std::vector<T> points = point_set<T>(of.set, of.dimension).coordinates;
+    points.resize(std::min(points.size(), static_cast<std::size_t>(count * of.dimension)));
+    return points;
 }
 
 } // namespace kith::test

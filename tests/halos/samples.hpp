@@ -5,7 +5,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
+#include <numeric>
 #include <vector>
 
 namespace kith::test {
@@ -40,6 +42,19 @@ Sample<T> sample(const std::vector<std::int32_t>& sizes, int dimension, std::uin
 /// The same rows in another order: row i becomes row place[i].
 template <class T>
 Sample<T> permuted(const Sample<T>& sample, const std::vector<std::int32_t>& place);
+
+/// The same rows in the order of groups: then most groups are on one rank.
+template <class T>
+Sample<T> in_order_of_groups(const Sample<T>& sample) {
+    std::vector<std::int32_t> rows(static_cast<std::size_t>(sample.count()));
+    std::iota(rows.begin(), rows.end(), 0);
+    std::ranges::stable_sort(rows, {}, [&](std::int32_t row) { return sample.groups.label_array[row]; });
+    std::vector<std::int32_t> place(rows.size());
+    for (std::size_t i = 0; i < place.size(); ++i) {
+        place[static_cast<std::size_t>(rows[i])] = static_cast<std::int32_t>(i);
+    }
+    return permuted(sample, place);
+}
 
 /// Bit by bit, all columns but the members (their order is compared where it should be the same).
 testing::AssertionResult same_values(const Catalog& a, const Catalog& b);
