@@ -17,7 +17,7 @@ the CPU's, a sample where they are many. Those of peers must agree with them.
 Figure 5 (jz_tree_stages.py) takes the stages that the program reports, and mpirun for ranks. All else calls the Python
 package kith: install it (pip install .), or name the folder of a build: PYTHONPATH=build/dev/python, whose code is about
 a quarter slower. The simulations run once, the largest for several minutes, and are kept in build/bench-data; with
---device only small ones run, so bring that folder. Beside them all takes about four minutes, --quick half a minute.
+--device only small ones run, so bring that folder. Beside them all takes about eight minutes, --quick half a minute.
 
 Beyond the paper's figures: labels at its largest size (8a), and rows that are brought to a visitor (III-E).
 
