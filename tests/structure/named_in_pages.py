@@ -7,6 +7,7 @@ STATES; "not done" has a reason, what works names a test or a benchmark, and "GP
 that run on a GPU where there is one, or a result from a GPU.
 """
 
+import json
 import pathlib
 import re
 import sys
@@ -37,7 +38,12 @@ def tests_of(project):
     return tests, on_gpu | {name for name in tests if re.match(r"test_(on_gpu|jax\w*)\.py::", name)}
 
 
-def problems_of_row(line, on_gpu):
+def has_rows_of_gpu(path):
+    """Whether this is a file of results, some of which were measured on a GPU."""
+    return path.match("bench/results/*/figures.json") and path.exists() and "gpu" in json.loads(path.read_text())
+
+
+def problems_of_row(line, on_gpu, project):
     """What is wrong with the state of a row of docs/papers/."""
     state = line.rstrip().rstrip("|").split("|")[-1].strip()
     match = STATE.fullmatch(state)
@@ -48,11 +54,12 @@ def problems_of_row(line, on_gpu):
     states = state.removesuffix(reason).split(", ")
     works = {"CPU", "GPU run", "GPU emulated"}.intersection(states)
     is_tested = any(kind == "test" or name.startswith("bench/") for kind, name in named)
-    has_run = any(name in on_gpu or name.startswith("bench/results/gpu") for _, name in named)
+    has_run = any(name in on_gpu or name.startswith("bench/results/gpu") or has_rows_of_gpu(project / name)
+                  for _, name in named)
     return [text for text, wrong in (
         ("'not done' has no reason", not reason and any("not done" in one for one in states)),
         ("no test or benchmark", works and not is_tested),
-        ("'GPU run' without a test that runs on a GPU or a file of bench/results/gpu", "GPU run" in states and not has_run),
+        ("'GPU run' without a test that runs on a GPU or results of one", "GPU run" in states and not has_run),
     ) if wrong]
 
 
@@ -70,7 +77,7 @@ def main():
                 in_table = line.startswith("|")
             elif in_table and page.parent.name == "papers":
                 rows += 1
-                found += problems_of_row(line, on_gpu)
+                found += problems_of_row(line, on_gpu, project)
             problems += [f"{page.relative_to(project)}:{number}: {text}" for text in found]
     for problem in problems:
         print(problem)
