@@ -275,7 +275,7 @@ private:
             found.engine = engine;
             kith::detail::on_gpu().fof(points_, length, options, labels, found);
             if (with_catalog) {
-                (void)kith::detail::catalog_on_device({labels, found.sizes}, particles, box_,
+                (void)kith::detail::catalog_on_device({labels, found.sizes}, particles, found,
                                                       {.execution = execution_});
             }
         });

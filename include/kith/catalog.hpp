@@ -85,8 +85,9 @@ struct Catalog : CatalogSummary {
 /// Members of a group without mass (all masses zero) have equal weights. Throws Error: invalid_argument (lengths that
 /// differ, labels and sizes that do not match, a type above 6, min_members < 1, a negative, NaN or infinite mass, a NaN
 /// or infinite velocity; names the first such row; columns in memory of a GPU for a call on the CPU), too_large (more
-/// than 2^31 - 1 rows), invalid_points (a position that is not finite, extent over twice the period), out_of_memory,
-/// unsupported, device, canceled.
+/// than 2^31 - 1 rows), invalid_points (a position of a member that is not finite; if groups.coordinates_below is 0, as
+/// for labels of your own, any that is not finite, and an extent over twice the period), out_of_memory, unsupported,
+/// device, canceled.
 [[nodiscard]] Catalog catalog(const FofResult& groups, const Particles& particles, const CatalogOptions& options = {});
 
 /// The same for labels in the caller's memory, as written by fof_into(). If the call runs on a GPU, labels and columns

@@ -14,6 +14,7 @@
 #include "support/one_process.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -29,20 +30,28 @@ const detail::DeviceCalls& checked_on_gpu(const detail::halos::LabeledGroups& gr
     return detail::on_gpu();
 }
 
-Catalog describe(const detail::halos::LabeledGroups& groups, const Particles& particles, const Box& box,
+Catalog describe(const detail::halos::LabeledGroups& groups, const Particles& given, const FofSummary& found,
                  const CatalogOptions& options) {
     namespace halos = detail::halos;
     if (detail::is_on_gpu(options.execution)) {
-        return checked_on_gpu(groups, particles, options).catalog(groups, particles, box, options);
+        return checked_on_gpu(groups, given, options).catalog(groups, given, found, options);
     }
     detail::Context context(options.execution);
     Catalog result;
     context.stage("catalog", [&] {
         std::vector<std::uint8_t> memory_of_types;
-        halos::check_shapes(groups, particles, options, DeviceKind::cpu);
-        const halos::Columns columns =
-            halos::checked_columns(groups, halos::with_plain_types(particles, memory_of_types), box, options);
-        halos::describe_groups(context, groups, columns, options.min_members, result);
+        halos::check_shapes(groups, given, options, DeviceKind::cpu);
+        const Particles particles = halos::with_plain_types(given, memory_of_types);
+        const double largest_velocity = halos::check_values(groups, particles, options);
+        const auto describe_in = [&](const halos::PositionFrame& frame) {
+            result = {};
+            return halos::describe_groups(context, groups, halos::columns_of(particles, largest_velocity, frame),
+                                          options.min_members, result);
+        };
+        const std::optional<halos::PositionFrame> known = halos::known_frame(found, particles.positions);
+        if (!known || !describe_in(*known)) {
+            (void)describe_in(halos::frame_of_all(particles.positions, found.box));
+        }
     });
     result.stages = context.take_stages();
     return result;
@@ -61,7 +70,7 @@ Catalog catalog(const FofResult& groups, const Particles& particles, const Catal
 Catalog catalog(std::span<const std::int32_t> labels, const FofSummary& groups, const Particles& particles,
                 const CatalogOptions& options) {
     detail::require_groups_of(groups, 0);
-    Catalog result = describe({labels, groups.sizes}, particles, groups.box, options);
+    Catalog result = describe({labels, groups.sizes}, particles, groups, options);
     result.box = groups.box;
     result.lengths = groups;
     return result;
@@ -81,7 +90,7 @@ DeviceCatalog device_catalog(std::span<const std::int32_t> labels, const FofSumm
     }
     const detail::halos::LabeledGroups labeled{labels, groups.sizes};
     DeviceCatalog result =
-        checked_on_gpu(labeled, particles, options).device_catalog(labeled, particles, groups.box, options);
+        checked_on_gpu(labeled, particles, options).device_catalog(labeled, particles, groups, options);
     result.box = groups.box;
     result.lengths = groups;
     return result;

@@ -8,6 +8,7 @@
 #include "engines/clover/device_entry.hpp"
 #include "engines/kdtree/device_entry.hpp"
 #include "engines/kept_index.hpp"
+#include "groups/linking_length.hpp"
 #include "halos/dispersion.hpp"
 #include "mst/edges.hpp"
 #include "support/context.hpp"
@@ -161,8 +162,7 @@ void label(const PointsOrTree& points, LinkingLength length, const FofOptions& o
         if (options.phase_space) {
             with_phase_space<T, D>(context, points.points(), options.box, {*options.phase_space, length}, result.engine,
                                    options.execution, result, [&]<int Both>(const DevicePhaseSpace<T>& there) {
-                                       result.box = resolved_box(there.of_positions);
-                                       result.wrapped_points = there.of_positions.outside;
+                                       describe_frame(there.of_positions, result);
                                        if (result.engine == Engine::tree) {
                                            label_tree_on_device<T, Both>(context, there.tree, labels, result);
                                        } else if (result.engine == Engine::kdtree) {

@@ -68,10 +68,10 @@ struct DeviceCalls {
                         const PairCountOptions& options, PairCounts& result);
     void (*kdtree_order)(std::span<std::int32_t> indices, std::span<std::uint8_t> split_axes, const PointsView& points,
                          kdtree::Split split, const Execution& execution, KdTreeSummary& result);
-    Catalog (*catalog)(const halos::LabeledGroups& groups, const Particles& particles, const Box& box,
+    Catalog (*catalog)(const halos::LabeledGroups& groups, const Particles& particles, const FofSummary& found,
                        const CatalogOptions& options);
-    DeviceCatalog (*device_catalog)(const halos::LabeledGroups& groups, const Particles& particles, const Box& box,
-                                    const CatalogOptions& options);
+    DeviceCatalog (*device_catalog)(const halos::LabeledGroups& groups, const Particles& particles,
+                                    const FofSummary& found, const CatalogOptions& options);
     Catalog (*catalog_on_host)(const DeviceCatalog& catalog, const Execution& execution);
     /// Describes groups of one rank, whose particles are the host's.
     std::unique_ptr<halos::PartDescriber> (*describe_part)(const Execution& execution);

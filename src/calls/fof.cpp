@@ -31,8 +31,7 @@ namespace {
 template <Coordinate T>
 void link(Context& context, const FofCall& call, std::span<std::int32_t> labels, FofSummary& result) {
     WorkingPoints<T> points(context, call.points, call.options.box);
-    result.box = resolved_box(points.frame());
-    result.wrapped_points = points.frame().outside;
+    describe_frame(points.frame(), result);
     if (call.options.phase_space) {
         points.enter_phase_space(context, {*call.options.phase_space, call.length}, result);
     } else {

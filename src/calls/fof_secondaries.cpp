@@ -117,6 +117,7 @@ void number_by_members(std::vector<std::int32_t>& labels, std::int64_t kept, Fof
         label = label >= 0 ? numbers[label] : -1;
     }
     groups.groups = kept;
+    groups.coordinates_below = 0; // that of the primaries alone
     groups.sizes = GroupSizes(sizes);
     groups.label_array = std::move(labels);
 }

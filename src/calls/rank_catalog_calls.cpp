@@ -40,6 +40,7 @@ std::vector<Argument> arguments_of(const CatalogOverRanks& call) {
                                        flag("masses", particles.masses.has_value()),
                                        {"uniform_mass", particles.uniform_mass},
                                        {"number of groups", static_cast<double>(call.groups.groups)},
+                                       {"coordinates_below", call.groups.coordinates_below},
                                        hash("sizes of groups", sizes)});
     return arguments;
 }

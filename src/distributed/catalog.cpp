@@ -34,11 +34,9 @@ public:
         for (const double of_rank : ranks.gather(largest)) {
             units_.largest_velocity = std::max(units_.largest_velocity, of_rank);
         }
-        with_dtype(particles.positions.dtype(), [&]<Coordinate T>(T) {
-            const SharedPoints<T> shared = share_frame<T>(ranks, context, particles.positions, call.groups.box);
-            units_.positions = halos::position_frame(shared.points.frame);
-            grouped_.emplace(ranks, context, call.groups, min_members_, particles, has_types, shared.ownership, ids);
-        });
+        find_frame(call.groups, particles.positions);
+        const Ownership ownership(ranks, particles.positions.count());
+        grouped_.emplace(ranks, context, call.groups, min_members_, particles, has_types, ownership, ids);
     }
 
     void run(Catalog& result) {
@@ -62,6 +60,30 @@ public:
 
 private:
     [[nodiscard]] const GroupDivision& division() const { return grouped_->division(); }
+
+    /// Collective. The frame that the search left, which is the same on all ranks, or that of all points.
+    void find_frame(const FofResult& groups, const PointsView& positions) {
+        std::optional<halos::PositionFrame> known;
+        bool is_below = true;
+        ranks_.agreed([&] {
+            if (positions.device().kind == DeviceKind::cpu) {
+                known = halos::known_frame(groups, positions);
+            }
+            if (known) {
+                context_.run([&] {
+                    is_below = halos::members_are_below(groups.labels64(), groups.groups_of_at_least(min_members_),
+                                                        positions, groups.coordinates_below);
+                });
+            }
+        });
+        if (ranks_.any(!known || !is_below)) {
+            with_dtype(positions.dtype(), [&]<Coordinate T>(T) {
+                known = halos::position_frame(share_frame<T>(ranks_, context_, positions, groups.box).points.frame);
+            });
+        }
+        units_.positions = *known;
+        units_.positions.below = std::numeric_limits<double>::infinity();
+    }
 
     /// The groups that find() returns; both count as the stage.
     template <class Find>

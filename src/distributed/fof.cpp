@@ -80,8 +80,7 @@ void fof_over_ranks(Ranks& ranks, Context& context, const FofOverRanks& call, co
     SharedPoints<T> shared = share_frame<T>(ranks, context, call.points, options.box);
     ids.number(shared);
     resolve_length(ranks, shared, call.length, result);
-    result.box = resolved_box(shared.points.frame);
-    result.wrapped_points = shared.points.frame.outside;
+    describe_frame(shared.points.frame, result);
     SharedPhaseSpace<T> in_phase_space;
     if (options.phase_space) {
         in_phase_space = share_phase_space(ranks, context, shared, options.box, *options.phase_space, result);

@@ -114,8 +114,7 @@ template <Coordinate T, class Given>
 void resolve_on_device(const Frame<T>& frame, std::int64_t count, LinkingLength length, FofSummary& result,
                        const Given& given) {
     resolve_length(length, frame, count, result, [&] { return largest_on_host(frame, count, given); });
-    result.box = resolved_box(frame);
-    result.wrapped_points = frame.outside;
+    describe_frame(frame, result);
 }
 
 /// Runs the stage "link" with link(labels on the device), which returns the groups, and brings the answer to where it

@@ -23,4 +23,12 @@ void resolve_length(const LinkingLength& length, const Frame<T>& frame, std::int
     result.volume_kind = resolved.volume_kind;
 }
 
+/// What a search leaves of the points that it linked.
+template <Coordinate T>
+void describe_frame(const Frame<T>& frame, FofSummary& result) {
+    result.box = resolved_box(frame);
+    result.wrapped_points = frame.outside;
+    result.coordinates_below = coordinates_below(frame);
+}
+
 } // namespace kith::detail

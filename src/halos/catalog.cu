@@ -21,10 +21,21 @@ namespace kith::detail::inline KITH_GPU {
 
 namespace {
 
+/// As halos/columns.hpp has it for positions of the host.
+halos::PositionFrame frame_of_all(DeviceContext& context, const PointsView& positions, const Box& box) {
+    halos::PositionFrame frame;
+    with_dtype(positions.dtype(), [&]<Coordinate T>(T) {
+        with_dimension(positions.dimension(), [&]<int D>(std::integral_constant<int, D>) {
+            frame = halos::position_frame(normalize_sources_on_device<T, D>(context, positions, box).frame);
+        });
+    });
+    return frame;
+}
+
 /// Calls use(groups on the device) within the stage "catalog".
 template <class Use>
-void describe(DeviceContext& context, const halos::LabeledGroups& groups, const Particles& given, const Box& box,
-              const CatalogOptions& options, const Use& use) {
+void describe(DeviceContext& context, const halos::LabeledGroups& groups, const Particles& given,
+              const FofSummary& found, const CatalogOptions& options, const Use& use) {
     if (!given.types.empty() && halos::plain_types(given).empty() && is_on_device(context, given.types.data())) {
         throw Error(ErrorKind::invalid_argument, "types: in memory of a GPU they must be contiguous std::uint8_t; "
                                                  "convert them");
@@ -39,23 +50,26 @@ void describe(DeviceContext& context, const halos::LabeledGroups& groups, const 
     });
     context.stage("catalog", [&] {
         const PointsView& positions = there->particles().positions;
-        halos::PositionFrame frame;
-        with_dtype(positions.dtype(), [&]<Coordinate T>(T) {
-            with_dimension(positions.dimension(), [&]<int D>(std::integral_constant<int, D>) {
-                frame = halos::position_frame(normalize_sources_on_device<T, D>(context, positions, box).frame);
-            });
-        });
-        use(describe_groups(context, {labels.elements(), groups.sizes}, there->particles(), frame, options));
+        GroupsOnDevice described;
+        const auto describe_in = [&](const halos::PositionFrame& frame) {
+            described = describe_groups(context, {labels.elements(), groups.sizes}, there->particles(), frame, options);
+            return described.are_below;
+        };
+        const std::optional<halos::PositionFrame> known = halos::known_frame(found, positions);
+        if (!known || !describe_in(*known)) {
+            (void)describe_in(frame_of_all(context, positions, found.box));
+        }
+        use(std::move(described));
     });
 }
 
 } // namespace
 
-Catalog catalog_on_device(const halos::LabeledGroups& groups, const Particles& particles, const Box& box,
+Catalog catalog_on_device(const halos::LabeledGroups& groups, const Particles& particles, const FofSummary& found,
                           const CatalogOptions& options) {
     DeviceContext context(options.execution);
     Catalog catalog;
-    describe(context, groups, particles, box, options, [&](const GroupsOnDevice& there) {
+    describe(context, groups, particles, found, options, [&](const GroupsOnDevice& there) {
         static_cast<CatalogSummary&>(catalog) = there.summary;
         copy_to_host(context, there.columns.pointers().columns, there.members.data(), groups.sizes,
                      particles.velocities.has_value(), catalog);
@@ -64,12 +78,12 @@ Catalog catalog_on_device(const halos::LabeledGroups& groups, const Particles& p
     return catalog;
 }
 
-DeviceCatalog device_catalog(const halos::LabeledGroups& groups, const Particles& particles, const Box& box,
+DeviceCatalog device_catalog(const halos::LabeledGroups& groups, const Particles& particles, const FofSummary& found,
                              const CatalogOptions& options) {
     DeviceContext context(options.execution);
     context.memory()->take_apart();
     auto there = std::make_shared<GroupsOnDevice>();
-    describe(context, groups, particles, box, options,
+    describe(context, groups, particles, found, options,
              [&](GroupsOnDevice&& described) { *there = std::move(described); });
     there->summary.stages = context.take_stages();
     CatalogMemory memory;

@@ -57,6 +57,7 @@ struct GroupsOnDevice {
     CatalogSummary summary; ///< without box, lengths and stages
     DeviceBuffer<std::int32_t> members;
     ColumnsOnDevice columns;
+    bool are_below = true; ///< the positions of all members (PositionFrame); if not, there is nothing else
 };
 
 /// Copies the members, and the columns that do not follow from the sizes of groups, into memory of the host, for which
@@ -78,7 +79,7 @@ void copy_to_host(DeviceContext& context, const Pointers& columns, const std::in
 
 /// The catalog of kith::catalog, inside a stage of the caller. Labels, in input order, and the particles' columns
 /// lie in memory of the device, in any layout; the sizes of groups on the host. `frame` is that of the positions
-/// (position_frame), which have been checked to be finite. Velocities are scaled by the largest one of these particles
+/// (columns.hpp). Velocities are scaled by the largest one of these particles
 /// or of others, whose largest is given. Throws what kith::catalog throws; unsupported for a dimension that is not built.
 inline GroupsOnDevice describe_groups(DeviceContext& context, const halos::LabeledGroups& given,
                                       const Particles& particles, const halos::PositionFrame& frame,
@@ -100,16 +101,22 @@ inline GroupsOnDevice describe_groups(DeviceContext& context, const halos::Label
     described.position_scale = frame.scale;
     described.box = frame.box;
 
+    GroupsOnDevice result;
     DeviceMembers members;
     {
         const DeviceBuffer<std::uint8_t> is_kept = context.buffer<std::uint8_t>(rows);
-        const Survey survey = survey_rows(
-            context, {rows, labels, static_cast<std::int32_t>(given.groups()), static_cast<std::int32_t>(groups),
-                      described.masses, described.velocities, dimension, labeled.types, is_kept.data(), nullptr});
+        const Survey survey = survey_rows(context, {rows, labels, static_cast<std::int32_t>(given.groups()),
+                                                    static_cast<std::int32_t>(groups), described.masses,
+                                                    described.velocities, dimension, labeled.types, is_kept.data(),
+                                                    nullptr, described.positions, frame.below / frame.scale});
         const auto largest_velocity = std::bit_cast<double>(std::uint64_t{survey.largest_velocity});
         if (survey.refused != 0 || !std::isfinite(largest_velocity) ||
             static_cast<std::int64_t>(survey.kept) != labeled.members) {
             refuse_as_the_cpu_does(context, given, particles, options);
+        }
+        if (survey.beyond != 0) {
+            result.are_below = false;
+            return result;
         }
         described.velocity_scale = halos::scale_for(std::max(largest_velocity, largest_of_others));
         members = order_members(context, labeled, is_kept.data());
@@ -118,7 +125,6 @@ inline GroupsOnDevice describe_groups(DeviceContext& context, const halos::Label
         refuse_as_the_cpu_does(context, given, particles, options);
     }
     cut_into_chunks(context, members);
-    GroupsOnDevice result;
     result.summary.groups = groups;
     result.summary.dimension = dimension;
     result.summary.min_members = options.min_members;

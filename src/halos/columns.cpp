@@ -139,8 +139,7 @@ double scale_for(double largest) {
 template <Coordinate T>
 PositionFrame position_frame(const Frame<T>& frame) {
     PositionFrame result;
-    result.scale =
-        scale_for(std::ldexp(1.0, std::min(working_top<T> - frame.exponent, 1023))); // above every coordinate
+    result.scale = scale_for(coordinates_below(frame));
     for (int axis = 0; axis < frame.dimension; ++axis) {
         result.box.period[axis] = result.scale * static_cast<double>(frame.period[axis]);
         result.box.origin[axis] = result.scale * static_cast<double>(frame.origin[axis]);
@@ -150,6 +149,48 @@ PositionFrame position_frame(const Frame<T>& frame) {
 
 template PositionFrame position_frame(const Frame<float>&);
 template PositionFrame position_frame(const Frame<double>&);
+
+PositionFrame frame_of_all(const PointsView& positions, const Box& box) {
+    return with_dtype(positions.dtype(),
+                      [&]<Coordinate T>(T) { return position_frame(normalize_sources<T>(positions, box).frame); });
+}
+
+std::optional<PositionFrame> known_frame(const FofSummary& groups, const PointsView& positions) {
+    const Box& box = groups.box;
+    bool is_known = groups.coordinates_below > 0;
+    for (int axis = 0; axis < positions.dimension(); ++axis) {
+        is_known = is_known && (box.period(axis) == 0 || box.origin(axis)); // else the box is another than the search's
+    }
+    if (!is_known) {
+        return std::nullopt;
+    }
+    PositionFrame known;
+    known.scale = scale_for(groups.coordinates_below);
+    known.below = known.scale * groups.coordinates_below;
+    with_dtype(positions.dtype(), [&]<Coordinate T>(T) {
+        check_box<T>(box, positions.dimension());
+        for (int axis = 0; axis < positions.dimension(); ++axis) {
+            known.box.period[axis] = known.scale * static_cast<double>(static_cast<T>(box.period(axis)));
+            known.box.origin[axis] = known.scale * static_cast<double>(static_cast<T>(box.origin(axis).value_or(0)));
+        }
+    });
+    return known;
+}
+
+bool members_are_below(std::span<const std::int64_t> labels, std::int64_t groups, const PointsView& positions,
+                       double below) {
+    return with_dtype(positions.dtype(), [&]<Coordinate T>(T) {
+        const Coordinates<T> at(positions);
+        const std::int64_t row = parallel_find(positions.count(), grain, [&](std::int64_t i) {
+            bool is_below = true;
+            for (int axis = 0; axis < positions.dimension(); ++axis) {
+                is_below = is_below && std::abs(static_cast<double>(at(i, axis))) < below;
+            }
+            return !is_below && labels[i] >= 0 && labels[i] < groups;
+        });
+        return row == positions.count();
+    });
+}
 
 void check_particle_shapes(const Particles& particles, std::int64_t rows, const CatalogOptions& options,
                            DeviceKind device_kind) {
@@ -238,6 +279,7 @@ Columns columns_of(const Particles& particles, double largest_velocity, const Po
         columns.velocities = VectorColumn(*particles.velocities, scale_for(largest_velocity));
     }
     columns.positions = VectorColumn(particles.positions, frame.scale);
+    columns.positions_below = frame.below;
     columns.box = frame.box;
     return columns;
 }
@@ -247,15 +289,16 @@ void check_shapes(const LabeledGroups& groups, const Particles& particles, const
     check_particle_shapes(particles, groups.rows(), options, device_kind);
 }
 
-Columns checked_columns(const LabeledGroups& groups, const Particles& particles, const Box& box,
-                        const CatalogOptions& options) {
+double check_values(const LabeledGroups& groups, const Particles& particles, const CatalogOptions& options) {
     check_shapes(groups, particles, options, DeviceKind::cpu);
     check_labels(groups);
-    const double largest_velocity = check_particle_values(particles);
-    const PositionFrame frame = with_dtype(particles.positions.dtype(), [&](auto zero) {
-        return position_frame(normalize_sources<decltype(zero)>(particles.positions, box).frame);
-    });
-    return columns_of(particles, largest_velocity, frame);
+    return check_particle_values(particles);
+}
+
+Columns checked_columns(const LabeledGroups& groups, const Particles& particles, const Box& box,
+                        const CatalogOptions& options) {
+    const double largest_velocity = check_values(groups, particles, options);
+    return columns_of(particles, largest_velocity, frame_of_all(particles.positions, box));
 }
 
 } // namespace kith::detail::halos

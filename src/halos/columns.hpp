@@ -3,7 +3,9 @@
 // Positions and velocities are read through views with strides, float32 or float64. Differences of two coordinates must
 // not overflow, so columns that reach beyond 2^900 are read times 2^-64; the results are scaled back. Periods and
 // origins come from the frame that the searches use, so the catalog's box is the box of the groups to the last bit.
-// All checks happen here, before any work; the first offending row is named. Cost: one pass over each column.
+// Checks happen here, before any work; the first offending row is named. Only the positions of groups that were linked
+// here have been checked: the passes over members see whether each is below what the search left, and if one is not,
+// the frame is found from all positions. Cost: one pass over each other column.
 #pragma once
 
 #include <kith/catalog.hpp>
@@ -13,6 +15,7 @@
 
 #include <cstdint>
 #include <iterator>
+#include <limits>
 #include <optional>
 #include <span>
 #include <vector>
@@ -58,6 +61,7 @@ struct Columns {
     std::span<const std::uint8_t> types;
     std::optional<ScalarsView> internal_energies;
     Frame<double> box; ///< periods and origins only, scaled like the positions
+    double positions_below = std::numeric_limits<double>::infinity(); ///< see PositionFrame
 
     [[nodiscard]] std::uint8_t type(std::int32_t row) const noexcept {
         return types.empty() ? std::uint8_t{1} : types[row];
@@ -68,9 +72,19 @@ struct Columns {
 struct PositionFrame {
     double scale = 1;
     Frame<double> box;
+    /// In these units. The frame is that of the positions if the absolute values of all are below; infinity: they are.
+    double below = std::numeric_limits<double>::infinity();
 };
 template <Coordinate T>
 PositionFrame position_frame(const Frame<T>& frame);
+/// From a look at all positions, the host's, which checks them and the box.
+PositionFrame frame_of_all(const PointsView& positions, const Box& box);
+/// What the search left of the points that it linked. Checks the box.
+std::optional<PositionFrame> known_frame(const FofSummary& groups, const PointsView& positions);
+
+/// Whether the absolute values of all coordinates of rows with labels from 0 to groups - 1 are below a number.
+bool members_are_below(std::span<const std::int64_t> labels, std::int64_t groups, const PointsView& positions,
+                       double below);
 
 /// What numbers whose absolute value is at most so large are read times.
 double scale_for(double largest);
@@ -105,6 +119,8 @@ Columns columns_of(const Particles& particles, double largest_velocity, const Po
 void check_shapes(const LabeledGroups& groups, const Particles& particles, const CatalogOptions& options,
                   DeviceKind device_kind);
 
+/// Checks everything that a catalog is asked for but the positions. Returns the largest absolute velocity.
+double check_values(const LabeledGroups& groups, const Particles& particles, const CatalogOptions& options);
 /// Checks everything that a catalog is asked for, and throws as <kith/catalog.hpp> says. Runs inside a stage.
 Columns checked_columns(const LabeledGroups& groups, const Particles& particles, const Box& box,
                         const CatalogOptions& options);

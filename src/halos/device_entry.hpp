@@ -20,9 +20,9 @@
 
 namespace kith::detail::inline KITH_GPU {
 
-Catalog catalog_on_device(const halos::LabeledGroups& groups, const Particles& particles, const Box& box,
+Catalog catalog_on_device(const halos::LabeledGroups& groups, const Particles& particles, const FofSummary& found,
                           const CatalogOptions& options);
-DeviceCatalog device_catalog(const halos::LabeledGroups& groups, const Particles& particles, const Box& box,
+DeviceCatalog device_catalog(const halos::LabeledGroups& groups, const Particles& particles, const FofSummary& found,
                              const CatalogOptions& options);
 /// The catalog in memory of the host.
 Catalog catalog_on_host(const DeviceCatalog& catalog, const Execution& execution);

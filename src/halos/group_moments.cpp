@@ -8,6 +8,7 @@
 #include "support/side_by_side.hpp"
 
 #include <algorithm>
+#include <atomic>
 
 namespace kith::detail::halos {
 
@@ -83,7 +84,7 @@ void store_masses(const Members& members, const FirstMoments& first, std::int64_
 
 } // namespace
 
-void describe_group(const Columns& columns, std::int64_t group, Catalog& catalog) {
+bool describe_group(const Columns& columns, std::int64_t group, Catalog& catalog) {
     const auto offset = static_cast<std::size_t>(catalog.offset[group]);
     const auto count = static_cast<std::size_t>(catalog.count[group]);
     Members members{&columns, catalog.members().subspan(offset, count)};
@@ -105,6 +106,9 @@ void describe_group(const Columns& columns, std::int64_t group, Catalog& catalog
     };
     const int dimension = columns.dimension;
     const Bounds bounds = passes.over(Bounds(members));
+    if (!bounds.is_below) {
+        return false;
+    }
     conclude(bounds, dimension);
     const FirstMoments first = passes.over(FirstMoments(bounds, moments));
     const ScaledNumber weight = first.total_weight();
@@ -125,9 +129,10 @@ void describe_group(const Columns& columns, std::int64_t group, Catalog& catalog
     if (columns.velocities) {
         write_velocity_columns(pointers, group, dimension, velocities, columns.velocities->unit());
     }
+    return true;
 }
 
-void describe_groups(Context& context, const LabeledGroups& groups, const Columns& columns, std::int64_t min_members,
+bool describe_groups(Context& context, const LabeledGroups& groups, const Columns& columns, std::int64_t min_members,
                      Catalog& catalog) {
     catalog.dimension = columns.dimension;
     catalog.min_members = min_members;
@@ -138,14 +143,18 @@ void describe_groups(Context& context, const LabeledGroups& groups, const Column
                  [&] { bucketed = bucket_rows(context, groups.labels, catalog); });
     order_members(context, groups.labels, columns.types, bucketed, catalog);
     context.expect(catalog.member_array.size());
+    std::atomic<bool> are_below = true;
     parallel_for(0, catalog.groups, 1, [&](std::int64_t begin, std::int64_t end) {
         std::int64_t described = 0;
         for (std::int64_t group = begin; group < end; ++group) {
-            describe_group(columns, group, catalog);
+            if (!describe_group(columns, group, catalog)) {
+                are_below.store(false, std::memory_order_relaxed);
+            }
             described += catalog.count[group];
         }
         context.done(described);
     });
+    return are_below;
 }
 
 } // namespace kith::detail::halos

@@ -18,12 +18,14 @@
 
 namespace kith::detail::halos {
 
-/// Fills every column of one group of a catalog whose members are in order and whose columns have their sizes.
-void describe_group(const Columns& columns, std::int64_t group, Catalog& catalog);
+/// Fills every column of one group of a catalog whose members are in order and whose columns have their sizes. Returns
+/// false, and leaves the columns, if a member's position is not below what the frame says.
+bool describe_group(const Columns& columns, std::int64_t group, Catalog& catalog);
 
 /// Fills a catalog with the groups of at least min_members, whose members it brings into order. Groups and columns have
-/// been checked. Runs inside a stage.
-void describe_groups(Context& context, const LabeledGroups& groups, const Columns& columns, std::int64_t min_members,
-                     Catalog& catalog);
+/// been checked. Runs inside a stage. Returns whether the positions of all members are below what the frame says; if
+/// not, the catalog is not one.
+[[nodiscard]] bool describe_groups(Context& context, const LabeledGroups& groups, const Columns& columns,
+                                   std::int64_t min_members, Catalog& catalog);
 
 } // namespace kith::detail::halos

@@ -33,6 +33,7 @@ inline std::int64_t order_by_group(DeviceContext& context, std::span<const std::
     survey.all_groups = std::numeric_limits<std::int32_t>::max();
     survey.groups = static_cast<std::int32_t>(groups);
     survey.is_kept = flags.data();
+    survey.positions_below = std::numeric_limits<double>::infinity();
     const auto members = static_cast<std::int64_t>(survey_rows(context, survey).kept);
     const DeviceMembers ordered = order_members(context, {labels.data(), nullptr, rows, groups, members}, flags.data());
     context.copy(indices, ordered.rows.data(), members * 4);

@@ -10,6 +10,7 @@
 #include "halos/terms.hpp"
 
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <span>
 
@@ -20,6 +21,7 @@ struct MemberBlock {
     using Numbers = std::array<double, capacity>;
 
     int count = 0;
+    bool is_below = true; ///< all positions are (PositionFrame)
     std::array<SplitNumber, capacity> weight;
     std::array<std::uint8_t, capacity> type;
     std::array<std::array<Numbers, max_dimension>, 2> vectors; ///< offsets, and velocities if there are any
@@ -41,6 +43,7 @@ struct Members {
     void gather(std::int64_t first, std::int64_t count, MemberBlock& block) const noexcept {
         const auto some = rows.subspan(first, count);
         block.count = static_cast<int>(count);
+        bool is_below = true;
         for (int i = 0; i < block.count; ++i) {
             block.weight[i] = split(weighted ? (*columns->masses)[some[i]] : 1.0);
             block.type[i] = columns->type(some[i]);
@@ -49,12 +52,14 @@ struct Members {
             MemberBlock::Numbers& offset = block.vectors[0][axis];
             columns->positions.read(some, axis, offset.data());
             for (int i = 0; i < block.count; ++i) {
+                is_below = is_below & (std::abs(offset[i]) < columns->positions_below);
                 offset[i] = nearest_offset(offset[i], reference[axis], columns->box.period[axis]);
             }
             if (columns->velocities) {
                 columns->velocities->read(some, axis, block.vectors[1][axis].data());
             }
         }
+        block.is_below = is_below;
     }
 };
 

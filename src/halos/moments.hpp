@@ -39,9 +39,11 @@ struct Bounds {
     const Members* members;
     std::array<VectorBounds<max_dimension>, 2> vectors;
     std::array<int, max_types> mass_exponent;
+    bool is_below = true; ///< every position is (PositionFrame)
 
     explicit Bounds(const Members& of) : members(&of) { mass_exponent.fill(no_product); }
     void add(const MemberBlock& block) {
+        is_below = is_below && block.is_below;
         for (int v = 0; v < members->vectors(); ++v) {
             for (int axis = 0; axis < members->columns->dimension; ++axis) {
                 add_axis(block, block.vectors[v][axis], axis, vectors[v]);
@@ -53,6 +55,7 @@ struct Bounds {
         }
     }
     void join(const Bounds& other) {
+        is_below = is_below && other.is_below;
         for (int v = 0; v < members->vectors(); ++v) {
             vectors[v].join(other.vectors[v]);
         }

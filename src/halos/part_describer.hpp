@@ -18,7 +18,7 @@ namespace kith::detail::halos {
 /// What coordinates and velocities are scaled by, and the box.
 struct ParticleUnits {
     double largest_velocity = 0; ///< of all parts
-    PositionFrame positions;
+    PositionFrame positions;     ///< of all parts, in which there is nothing to look at
 };
 
 class PartDescriber {

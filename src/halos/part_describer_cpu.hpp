@@ -15,8 +15,8 @@ public:
                                    const ParticleUnits& units) override {
         Catalog catalog;
         context_.stage(stage, [&] {
-            describe_groups(context_, groups, columns_of(particles, units.largest_velocity, units.positions), 1,
-                            catalog);
+            (void)describe_groups(context_, groups, columns_of(particles, units.largest_velocity, units.positions), 1,
+                                  catalog);
         });
         return catalog;
     }

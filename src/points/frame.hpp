@@ -200,4 +200,10 @@ ErrorDetails unresolved_details(const DeviceStatus& status);
 template <Coordinate T>
 Box resolved_box(const Frame<T>& frame);
 
+/// A power of two above every raw source coordinate and period, but at most 2^1023.
+template <Coordinate T>
+double coordinates_below(const Frame<T>& frame) {
+    return std::ldexp(1.0, std::min(working_top<T> - frame.exponent, 1023));
+}
+
 } // namespace kith::detail

@@ -110,6 +110,30 @@ TEST_F(CatalogOverRanksIn3D, OfGroupsFoundOverTheSameRanks) {
     EXPECT_TRUE(same_values(all, serial));
 }
 
+/// Of groups that were linked over ranks; those below min_members are not described.
+TEST_F(CatalogOverRanksIn3D, LooksAtThePositionsOfMembersAlone) {
+    Sample<double> points = sample<double>({40, 30, 20, 3}, 3, 306);
+    points.groups.coordinates_below = 8;
+    const Particles particles = points.everything();
+    const auto set_first_of = [&](std::int32_t label, double x) {
+        const auto labels = points.groups.labels();
+        points.positions[3 * static_cast<std::size_t>(std::ranges::find(labels, label) - labels.begin())] = x;
+    };
+    set_first_of(3, std::numeric_limits<double>::quiet_NaN());
+    EXPECT_TRUE(same_as_serial(points.groups, particles, 4, evenly(93, 3)));
+    set_first_of(1, -1.5e308); // not a point that was linked
+    set_first_of(3, 1);
+    EXPECT_TRUE(same_as_serial(points.groups, particles, 4, evenly(93, 3)));
+    set_first_of(1, std::numeric_limits<double>::infinity());
+    const RankFirsts firsts = evenly(93, 3);
+    run_ranks(3, [&](Communicator& ranks) {
+        EXPECT_TRUE(is_refused(ErrorKind::invalid_points, {"inf"}, [&] {
+            (void)catalog(part_of(points.groups, firsts, ranks.rank()), part_of(particles, firsts, ranks.rank()),
+                          {.min_members = 4, .execution = over(ranks, cpu(1))});
+        }));
+    });
+}
+
 /// Differences of the members of one group overflow unless all are scaled, where it is described, too.
 TEST_F(CatalogOverRanksIn3D, UnitsFollowFromAllRanks) {
     Sample<double> points = sample<double>({40, 30, 20}, 3, 302);

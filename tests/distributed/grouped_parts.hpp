@@ -24,6 +24,7 @@ inline FofResult part_of(const FofResult& groups, const RankFirsts& firsts, int 
                                                    groups.labels().begin() + firsts[i + 1]);
     part.groups = groups.groups;
     part.box = groups.box;
+    part.coordinates_below = groups.coordinates_below;
     part.sizes = groups.sizes;
     part.distribution = {
         .ranks = static_cast<int>(firsts.size()) - 1, .first = firsts[i], .total = firsts.back(), .traffic = {}};

@@ -4,6 +4,8 @@
 
 #include "calls/choose.hpp"
 #include "cuda_emulation/cuda_runtime.hpp"
+#include "halos/samples.hpp"
+#include "support/cases.hpp"
 #include "support/context.hpp"
 
 #include <kith/catalog_columns.hpp>
@@ -16,6 +18,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <string>
@@ -45,6 +49,7 @@ TEST_F(CallsOnDevice, LabelGroupsByEitherEngine) {
             EXPECT_EQ(found.linking_length, expected.linking_length);
             EXPECT_EQ(found.volume, expected.volume);
             EXPECT_EQ(found.box, expected.box);
+            EXPECT_EQ(found.coordinates_below, expected.coordinates_below);
         }
     }
     EXPECT_EQ(emulation::held_on_device(), 0);
@@ -214,13 +219,47 @@ TEST_F(CallsOnDevice, DescribeGroups) {
         fof_into(labels, particles.positions, LinkingLength::relative(0.3), {.box = box, .execution = cpu(1)});
     for (const std::int64_t min_members : {1, 2, 5}) {
         const Catalog expected = catalog(labels, groups, particles, {.min_members = min_members, .execution = cpu(1)});
-        const Catalog found = detail::catalog_on_device({labels, groups.sizes}, particles, groups.box,
+        const Catalog found = detail::catalog_on_device({labels, groups.sizes}, particles, groups,
                                                         {.min_members = min_members, .execution = cuda()});
         EXPECT_EQ(found.groups, expected.groups);
         EXPECT_EQ(found.member_array, expected.member_array);
         for_each_field(found, [&]<class T>(const CatalogColumn& column, const std::vector<T>& values) {
             EXPECT_EQ(values, expected.*std::get<std::vector<T> Catalog::*>(column.values)) << column.field;
         });
+    }
+    EXPECT_EQ(emulation::held_on_device(), 0);
+}
+
+/// Of groups that were linked here.
+TEST_F(CallsOnDevice, LookAtThePositionsOfMembersAlone) {
+    Sample<double> made = sample<double>({700, 40, 3}, 3, 6);
+    FofResult& groups = made.groups;
+    groups.coordinates_below = 8;
+    const Particles particles = made.everything();
+    const auto find = [&](const Execution& execution) {
+        const CatalogOptions options{.execution = execution};
+        return execution.device.kind == DeviceKind::cpu
+                   ? catalog(groups, particles, options)
+                   : detail::catalog_on_device({groups.labels(), groups.sizes}, particles, groups, options);
+    };
+    const auto is_the_cpus = [&] { return same_values(find(cuda()), find(cpu(1))); };
+    const auto row_of = [&](std::int32_t label) {
+        return std::ranges::find(groups.labels(), label) - groups.labels().begin();
+    };
+    EXPECT_TRUE(is_the_cpus());
+    for (const double factor : {0x1p1020, 0x1p-1020}) { // first other points than those that were linked
+        std::ranges::for_each(made.positions, [&](double& x) { x *= factor; });
+        EXPECT_TRUE(is_the_cpus());
+    }
+    made.positions[3 * static_cast<std::size_t>(row_of(2)) + 1] = std::numeric_limits<double>::quiet_NaN();
+    EXPECT_TRUE(is_the_cpus());
+    for (const double x : {std::numeric_limits<double>::quiet_NaN(), -HUGE_VAL}) {
+        made.positions[3 * static_cast<std::size_t>(row_of(1)) + 2] = x;
+        for (const Execution& execution : {cuda(), cpu(1)}) {
+            EXPECT_TRUE(is_refused(ErrorKind::invalid_points,
+                                   {"point " + std::to_string(std::min(row_of(1), row_of(2)))},
+                                   [&] { (void)find(execution); }));
+        }
     }
     EXPECT_EQ(emulation::held_on_device(), 0);
 }

@@ -194,7 +194,7 @@ TEST_F(CallsOnDevice, LeaveTheCatalogOnTheDevice) {
         {
             DeviceCatalog found;
             const std::int64_t bytes = bytes_over_the_bus([&] {
-                found = detail::on_gpu().device_catalog({labels.span(), groups.sizes}, there, groups.box, options);
+                found = detail::on_gpu().device_catalog({labels.span(), groups.sizes}, there, groups, options);
             });
             EXPECT_LT(bytes, 1000); // bounds of the points, counts, and 16 for each size that occurs
             const DeviceCatalog copy = found;

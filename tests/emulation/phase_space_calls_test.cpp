@@ -224,7 +224,7 @@ TEST_F(PhaseSpaceCalls, DescribeGroups) {
     const Catalog expected = catalog(fof(view_, length, {.execution = cpu(1), .phase_space = phase_space}), particles,
                                      {.min_members = 2, .execution = cpu(1)});
     const FofResult groups = groups_on_device(view_, length, {.engine = Engine::tree, .phase_space = phase_space});
-    const Catalog found = detail::catalog_on_device({groups.labels(), groups.sizes}, particles, groups.box,
+    const Catalog found = detail::catalog_on_device({groups.labels(), groups.sizes}, particles, groups,
                                                     {.min_members = 2, .execution = cuda()});
     EXPECT_GT(found.groups, 1);
     EXPECT_EQ(found.groups, expected.groups);

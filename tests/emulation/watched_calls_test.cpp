@@ -37,7 +37,7 @@ TEST(WatchedCalls, MakeTheCatalogOfTheCpu) {
                     catalog(made.groups, particles, {.min_members = min_members, .execution = cpu(1)});
                 const std::uint64_t before = emulation::watched_accesses();
                 const Catalog found =
-                    detail::catalog_on_device({made.groups.labels(), made.groups.sizes}, particles, made.groups.box,
+                    detail::catalog_on_device({made.groups.labels(), made.groups.sizes}, particles, made.groups,
                                               {.min_members = min_members, .execution = cuda()});
                 EXPECT_GT(emulation::watched_accesses(), before + 500);
                 EXPECT_TRUE(same_values(found, expected));

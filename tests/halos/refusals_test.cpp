@@ -6,8 +6,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstdint>
 #include <limits>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace kith::test {
@@ -98,6 +101,71 @@ TEST_F(Refusals, VelocitiesThatAreNotFinite) {
 TEST_F(Refusals, PositionsThatAreNotFinite) {
     made.positions[3 * 3] = nan;
     EXPECT_TRUE(refused({"point 3", "NaN"}, ErrorKind::invalid_points));
+}
+
+/// Groups that were linked here, from points below 16: the second is too small to be described.
+class RefusalsOfLinkedGroups : public Refusals {
+protected:
+    RefusalsOfLinkedGroups() {
+        groups.coordinates_below = 16;
+        groups.box = Box::periodic(sample_period).with_origin(0, 0.0).with_origin(1, 0.0).with_origin(2, 0.0);
+        options.min_members = 4;
+    }
+    void set(std::int64_t row, int axis, double x) { made.positions[static_cast<std::size_t>(3 * row + axis)] = x; }
+    [[nodiscard]] std::int64_t row_of(std::int32_t label) const {
+        return std::ranges::find(made.groups.labels(), label) - made.groups.labels().begin();
+    }
+};
+
+TEST_F(RefusalsOfLinkedGroups, PositionsOfMembersThatAreNotFinite) {
+    const Catalog expected = catalog(groups, particles, options);
+    for (const double x : {nan, infinity, -infinity}) {
+        set(row_of(1), 2, x); // no member of a group that is described
+        EXPECT_TRUE(same_values(catalog(groups, particles, options), expected));
+        for (std::int64_t row = 0; row < 8; ++row) { // the reference, a member without mass, any other
+            if (made.groups.labels()[row] == 0) {
+                const double position = made.positions[static_cast<std::size_t>(3 * row + 1)];
+                const double mass = std::exchange(made.masses[static_cast<std::size_t>(row)], 0);
+                set(row, 1, x);
+                const std::string first = "point " + std::to_string(std::min(row, row_of(1)));
+                EXPECT_TRUE(refused({first}, ErrorKind::invalid_points));
+                set(row, 1, position);
+                made.masses[static_cast<std::size_t>(row)] = mass;
+            }
+        }
+        options.min_members = 1;
+        EXPECT_TRUE(refused({"point " + std::to_string(row_of(1))}, ErrorKind::invalid_points));
+        options.min_members = 4;
+    }
+}
+
+TEST_F(RefusalsOfLinkedGroups, OnlyTheBoxesThatDoNotFit) {
+    groups.box = Box::periodic({4, 4});
+    EXPECT_TRUE(refused({"2 periods", "3 axes"}));
+    groups.box = Box::periodic(0.05); // without origins: not the box that was searched
+    EXPECT_TRUE(refused({"more than twice the period"}, ErrorKind::invalid_points));
+}
+
+/// Differences overflow unless they are scaled, which what is known of other points does not tell.
+TEST_F(RefusalsOfLinkedGroups, NothingOfOtherPositionsThanThoseThatWereLinked) {
+    groups.box = {};
+    for (const double size : {0x1p10, 0x1p1021}) {
+        made = sample<double>({5, 3}, 3, 1);
+        std::ranges::for_each(made.positions, [&](double& x) { x = (x - 2) * size; });
+        FofResult unknown = groups;
+        unknown.coordinates_below = 0;
+        particles = made.everything();
+        EXPECT_TRUE(same_values(catalog(groups, particles, options), catalog(unknown, particles, options)));
+    }
+}
+
+TEST_F(RefusalsOfLinkedGroups, FollowFromThePoints) {
+    for (const auto& [largest, above] :
+         {std::pair{3.0, 4.0}, {4.0, 8.0}, {0x1p-1000, 0x1p-999}, {0x1.8p1023, 0x1p1023}}) {
+        std::ranges::fill(made.positions, 0);
+        set(5, 1, -largest);
+        EXPECT_EQ(fof(particles.positions, LinkingLength::absolute(largest)).coordinates_below, above);
+    }
 }
 
 TEST_F(Refusals, BoxesThatDoNotFit) {
