@@ -84,55 +84,42 @@ MakePartSearcher<T> part_searchers(const Execution& execution) {
 
 std::vector<Argument> arguments_of(const KnnCall& call, const RankOptions& of_ranks) {
     const KnnOptions& options = call.options;
-    std::vector<Argument> arguments = shape_arguments(call.points.points(), options.box);
-    arguments.insert(arguments.end(), {{"k", static_cast<double>(call.k)},
-                                       {"max_distance", options.max_distance},
-                                       flag("exclude_self", options.exclude_self),
-                                       flag("squared", options.squared),
-                                       flag("separate queries", call.queries != nullptr),
-                                       flag("rebalance", of_ranks.rebalance),
-                                       {"imbalance", of_ranks.imbalance}});
-    return arguments;
+    return arguments_about(call.points.points(), options.box, of_ranks,
+                           {{"k", static_cast<double>(call.k)},
+                            {"max_distance", options.max_distance},
+                            flag("exclude_self", options.exclude_self),
+                            flag("squared", options.squared),
+                            flag("separate queries", call.queries != nullptr)});
 }
 
 std::vector<Argument> arguments_of(const RadiusCall& call, const RankOptions& of_ranks) {
     const RadiusOptions& options = call.options;
     const bool is_uniform = call.radii.is_uniform();
-    std::vector<Argument> arguments = shape_arguments(call.points.points(), options.box);
-    arguments.insert(arguments.end(), {flag("one radius for all queries", is_uniform),
-                                       {"radius", is_uniform ? call.radii[0] : 0.0},
-                                       flag("exclude_self", options.exclude_self),
-                                       flag("squared", options.squared),
-                                       flag("rows by index", options.order == RowOrder::index),
-                                       flag("separate queries", call.queries != nullptr),
-                                       flag("rebalance", of_ranks.rebalance),
-                                       {"imbalance", of_ranks.imbalance}});
-    return arguments;
+    return arguments_about(call.points.points(), options.box, of_ranks,
+                           {flag("one radius for all queries", is_uniform),
+                            {"radius", is_uniform ? call.radii[0] : 0.0},
+                            flag("exclude_self", options.exclude_self),
+                            flag("squared", options.squared),
+                            flag("rows by index", options.order == RowOrder::index),
+                            flag("separate queries", call.queries != nullptr)});
 }
 
 std::vector<Argument> arguments_of(const FofCall& call, const RankOptions& of_ranks) {
     const auto& phase_space = call.options.phase_space;
     const VelocityLength psi = phase_space ? phase_space->length : VelocityLength::absolute(0);
-    std::vector<Argument> arguments = shape_arguments(call.points.points(), call.options.box);
-    arguments.insert(arguments.end(), {{"linking length", call.length.value()},
-                                       flag("relative linking length", call.length.is_relative()),
-                                       {"linking length of velocities", psi.value()},
-                                       flag("relative linking length of velocities", psi.is_relative()),
-                                       flag("velocities", phase_space.has_value()),
-                                       flag("masses", phase_space && phase_space->masses),
-                                       flag("rebalance", of_ranks.rebalance),
-                                       {"imbalance", of_ranks.imbalance}});
-    return arguments;
+    return arguments_about(call.points.points(), call.options.box, of_ranks,
+                           {{"linking length", call.length.value()},
+                            flag("relative linking length", call.length.is_relative()),
+                            {"linking length of velocities", psi.value()},
+                            flag("relative linking length of velocities", psi.is_relative()),
+                            flag("velocities", phase_space.has_value()),
+                            flag("masses", phase_space && phase_space->masses)});
 }
 
 std::vector<Argument> arguments_of(const DbscanCall& call, const RankOptions& of_ranks) {
-    std::vector<Argument> arguments = shape_arguments(call.points.points(), call.options.box);
-    arguments.insert(arguments.end(), {{"eps", call.eps},
-                                       {"min_samples", static_cast<double>(call.min_samples)},
-                                       flag("star", call.options.star),
-                                       flag("rebalance", of_ranks.rebalance),
-                                       {"imbalance", of_ranks.imbalance}});
-    return arguments;
+    return arguments_about(
+        call.points.points(), call.options.box, of_ranks,
+        {{"eps", call.eps}, {"min_samples", static_cast<double>(call.min_samples)}, flag("star", call.options.star)});
 }
 
 /// Fills rows of 64-bit indices, the summary and the work in it.
@@ -306,16 +293,14 @@ HdbscanResult hdbscan_over_team(const HdbscanCall& call) {
         call.options, [&] { check(call); },
         [&](const HdbscanOptions& options) { return hdbscan(call.points, call.min_cluster_size, options); },
         [&](Ranks& ranks, Context& context, const HdbscanOptions& options, const RankOptions& of_ranks) {
-            std::vector<Argument> arguments = shape_arguments(call.points.points(), options.box);
-            arguments.insert(arguments.end(), {{"min_cluster_size", static_cast<double>(call.min_cluster_size)},
-                                               {"min_samples", static_cast<double>(options.min_samples)},
-                                               flag("selection of leaves", options.selection == ClusterSelection::leaf),
-                                               {"selection_epsilon", options.selection_epsilon},
-                                               {"max_cluster_size", static_cast<double>(options.max_cluster_size)},
-                                               flag("allow_single_cluster", options.allow_single_cluster),
-                                               flag("rebalance", of_ranks.rebalance),
-                                               {"imbalance", of_ranks.imbalance}});
-            require_same(ranks, RankFunction::hdbscan, arguments);
+            require_same(ranks, RankFunction::hdbscan,
+                         arguments_about(call.points.points(), options.box, of_ranks,
+                                         {{"min_cluster_size", static_cast<double>(call.min_cluster_size)},
+                                          {"min_samples", static_cast<double>(options.min_samples)},
+                                          flag("selection of leaves", options.selection == ClusterSelection::leaf),
+                                          {"selection_epsilon", options.selection_epsilon},
+                                          {"max_cluster_size", static_cast<double>(options.max_cluster_size)},
+                                          flag("allow_single_cluster", options.allow_single_cluster)}));
             return with_dtype(call.points.dtype(), [&]<Coordinate T>(T) {
                 return hdbscan_over_ranks<T>(ranks, context,
                                              {call.points.points(), call.min_cluster_size, options, of_ranks});
@@ -337,9 +322,8 @@ ZOrder z_order_over_team(const ZOrderCall& call) {
             return order;
         },
         [&](Ranks& ranks, Context& context, const ZOrderOptions& options, const RankOptions& of_ranks) {
-            std::vector<Argument> arguments = shape_arguments(call.points, options.box);
-            arguments.push_back({"imbalance", of_ranks.imbalance});
-            require_same(ranks, RankFunction::z_order, arguments);
+            require_same(ranks, RankFunction::z_order,
+                         arguments_about(call.points, options.box, {{"imbalance", of_ranks.imbalance}}));
             return with_dtype(call.points.dtype(), [&]<Coordinate T>(T) {
                 return z_order_over_ranks<T>(ranks, context, {call.points, options, of_ranks});
             });

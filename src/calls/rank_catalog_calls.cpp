@@ -32,17 +32,16 @@ std::vector<Argument> arguments_of(const CatalogOverRanks& call) {
     for (const GroupsOfSize& of_size : call.groups.sizes.runs()) {
         sizes.insert(sizes.end(), {of_size.size, of_size.groups});
     }
-    std::vector<Argument> arguments = shape_arguments(particles.positions, call.groups.box);
-    arguments.insert(arguments.end(), {{"min_members", static_cast<double>(call.options.min_members)},
-                                       flag("velocities", particles.velocities.has_value()),
-                                       type("type of the velocities",
-                                            particles.velocities ? particles.velocities->dtype() : DType::float32),
-                                       flag("masses", particles.masses.has_value()),
-                                       {"uniform_mass", particles.uniform_mass},
-                                       {"number of groups", static_cast<double>(call.groups.groups)},
-                                       {"coordinates_below", call.groups.coordinates_below},
-                                       hash("sizes of groups", sizes)});
-    return arguments;
+    return arguments_about(
+        particles.positions, call.groups.box,
+        {{"min_members", static_cast<double>(call.options.min_members)},
+         flag("velocities", particles.velocities.has_value()),
+         type("type of the velocities", particles.velocities ? particles.velocities->dtype() : DType::float32),
+         flag("masses", particles.masses.has_value()),
+         {"uniform_mass", particles.uniform_mass},
+         {"number of groups", static_cast<double>(call.groups.groups)},
+         {"coordinates_below", call.groups.coordinates_below},
+         hash("sizes of groups", sizes)});
 }
 
 std::vector<Argument> arguments_of(const HalosOverRanks& call) {

@@ -29,30 +29,28 @@ std::vector<Argument> arguments_of(const SumCall& call) {
     const Nearest* const nearest = std::get_if<Nearest>(&call.neighborhood);
     const Within* const within = std::get_if<Within>(&call.neighborhood);
     const bool is_uniform = within != nullptr && within->radii.is_uniform();
-    std::vector<Argument> arguments = shape_arguments(call.points.points(), options.box);
-    arguments.insert(arguments.end(),
-                     {{"k", nearest != nullptr ? static_cast<double>(nearest->k) : 0.0},
-                      flag("one radius for all queries", is_uniform),
-                      {"radius", is_uniform ? within->radii[0] : 0.0},
-                      flag("exclude_self", options.exclude_self),
-                      choice("kernel", static_cast<std::size_t>(options.kernel), smoothing_kernel_names),
-                      flag("density_gradient", options.density_gradient),
-                      flag("masses", options.masses.has_value()),
-                      type("type of the masses", options.masses ? options.masses->dtype() : DType::float32),
-                      {"number of fields", static_cast<double>(options.fields.size())},
-                      flag("statistics.sum", wanted.sum),
-                      flag("statistics.mean", wanted.mean),
-                      flag("statistics.variance", wanted.variance),
-                      flag("statistics.least", wanted.least),
-                      flag("statistics.greatest", wanted.greatest),
-                      flag("statistics.gradient", wanted.gradient),
-                      flag("separate queries", call.queries != nullptr)});
     std::vector<std::int64_t> types;
     for (const ScalarsView& field : options.fields) {
         types.push_back(static_cast<std::int64_t>(field.dtype()));
     }
-    arguments.push_back(hash("types of the fields", types));
-    return arguments;
+    return arguments_about(call.points.points(), options.box,
+                           {{"k", nearest != nullptr ? static_cast<double>(nearest->k) : 0.0},
+                            flag("one radius for all queries", is_uniform),
+                            {"radius", is_uniform ? within->radii[0] : 0.0},
+                            flag("exclude_self", options.exclude_self),
+                            choice("kernel", static_cast<std::size_t>(options.kernel), smoothing_kernel_names),
+                            flag("density_gradient", options.density_gradient),
+                            flag("masses", options.masses.has_value()),
+                            type("type of the masses", options.masses ? options.masses->dtype() : DType::float32),
+                            {"number of fields", static_cast<double>(options.fields.size())},
+                            flag("statistics.sum", wanted.sum),
+                            flag("statistics.mean", wanted.mean),
+                            flag("statistics.variance", wanted.variance),
+                            flag("statistics.least", wanted.least),
+                            flag("statistics.greatest", wanted.greatest),
+                            flag("statistics.gradient", wanted.gradient),
+                            flag("separate queries", call.queries != nullptr),
+                            hash("types of the fields", types)});
 }
 
 /// The bits of numbers that all ranks must pass alike.
@@ -66,18 +64,17 @@ Argument hash_of(const char* name, std::span<const double> numbers) {
 
 std::vector<Argument> arguments_of(const PairCall& call) {
     const PairCountOptions& options = call.options;
-    std::vector<Argument> arguments = shape_arguments(call.points.points(), options.box);
-    arguments.insert(arguments.end(), {{"number of edges", static_cast<double>(call.edges.size())},
-                                       hash_of("edges", call.edges),
-                                       choice("binning", static_cast<std::size_t>(options.binning), pair_binning_names),
-                                       {"number of second_edges", static_cast<double>(options.second_edges.size())},
-                                       hash_of("second_edges", options.second_edges),
-                                       {"line_of_sight", static_cast<double>(options.line_of_sight)},
-                                       flag("separations", options.separations),
-                                       flag("another set", call.other != nullptr),
-                                       flag("weights", options.weights.has_value()),
-                                       flag("other_weights", options.other_weights.has_value())});
-    return arguments;
+    return arguments_about(call.points.points(), options.box,
+                           {{"number of edges", static_cast<double>(call.edges.size())},
+                            hash_of("edges", call.edges),
+                            choice("binning", static_cast<std::size_t>(options.binning), pair_binning_names),
+                            {"number of second_edges", static_cast<double>(options.second_edges.size())},
+                            hash_of("second_edges", options.second_edges),
+                            {"line_of_sight", static_cast<double>(options.line_of_sight)},
+                            flag("separations", options.separations),
+                            flag("another set", call.other != nullptr),
+                            flag("weights", options.weights.has_value()),
+                            flag("other_weights", options.other_weights.has_value())});
 }
 
 } // namespace

@@ -25,16 +25,13 @@ std::vector<Argument> arguments_of(const SpanningTreeCall& call, const RankOptio
     const auto& at = call.options.phase_space;
     const LinkingLength length = at ? at->linking_length : LinkingLength::absolute(0);
     const VelocityLength psi = at ? at->phase_space.length : VelocityLength::absolute(0);
-    std::vector<Argument> arguments = shape_arguments(call.points.points(), call.options.box);
-    arguments.insert(arguments.end(), {flag("velocities", at.has_value()),
-                                       {"linking length", length.value()},
-                                       flag("relative linking length", length.is_relative()),
-                                       {"linking length of velocities", psi.value()},
-                                       flag("relative linking length of velocities", psi.is_relative()),
-                                       flag("masses", at && at->phase_space.masses),
-                                       flag("rebalance", of_ranks.rebalance),
-                                       {"imbalance", of_ranks.imbalance}});
-    return arguments;
+    return arguments_about(call.points.points(), call.options.box, of_ranks,
+                           {flag("velocities", at.has_value()),
+                            {"linking length", length.value()},
+                            flag("relative linking length", length.is_relative()),
+                            {"linking length of velocities", psi.value()},
+                            flag("relative linking length of velocities", psi.is_relative()),
+                            flag("masses", at && at->phase_space.masses)});
 }
 
 /// Throws invalid_argument unless the tree is a part as spanning_tree() returns it over these ranks.
@@ -192,10 +189,8 @@ void check_ladder_over_team(const PointsOrTree& points, std::span<const LinkingL
         },
         nullptr,
         [&](Ranks& ranks, Context& context, const FofLadderOptions&, const RankOptions&) {
-            std::vector<Argument> arguments = shape_arguments(points.points(), options.box);
-            const std::vector<Argument> more = arguments_of(lengths, options);
-            arguments.insert(arguments.end(), more.begin(), more.end());
-            require_same(ranks, RankFunction::fof_ladder, arguments);
+            require_same(ranks, RankFunction::fof_ladder,
+                         arguments_about(points.points(), options.box, arguments_of(lengths, options)));
             with_dtype(points.dtype(), [&]<Coordinate T>(T) {
                 const SharedPoints<T> shared = share_frame<T>(ranks, context, points.points(), options.box);
                 const Separation separation = separation_of(shared.points.frame, shared.ownership.total());

@@ -48,7 +48,7 @@ Argument hash(std::string name, std::span<const std::int64_t> values) {
     return {std::move(name), static_cast<double>(hash >> 11), ArgumentKind::hash}; // a double holds 53 bits
 }
 
-std::vector<Argument> shape_arguments(const PointsView& points, const Box& box) {
+std::vector<Argument> arguments_about(const PointsView& points, const Box& box, const std::vector<Argument>& others) {
     std::vector<Argument> arguments{{"dimension of the points", static_cast<double>(points.dimension())},
                                     type("type of the points", points.dtype()),
                                     {"number of axes of the box", static_cast<double>(box.axes())}};
@@ -57,6 +57,14 @@ std::vector<Argument> shape_arguments(const PointsView& points, const Box& box) 
         arguments.push_back(flag(message("origin of axis ", axis, " of the box given"), box.origin(axis).has_value()));
         arguments.push_back({message("origin of axis ", axis, " of the box"), box.origin(axis).value_or(0)});
     }
+    arguments.insert(arguments.end(), others.begin(), others.end());
+    return arguments;
+}
+
+std::vector<Argument> arguments_about(const PointsView& points, const Box& box, const RankOptions& of_ranks,
+                                      const std::vector<Argument>& others) {
+    std::vector<Argument> arguments = arguments_about(points, box, others);
+    arguments.insert(arguments.end(), {flag("rebalance", of_ranks.rebalance), {"imbalance", of_ranks.imbalance}});
     return arguments;
 }
 

@@ -47,8 +47,11 @@ inline Argument choice(std::string name, std::size_t number, std::span<const std
 /// Numbers that are compared between ranks only.
 Argument hash(std::string name, std::span<const std::int64_t> values);
 
-/// The points' dimension and type and the box.
-std::vector<Argument> shape_arguments(const PointsView& points, const Box& box);
+/// The points' dimension and type, the box, and what else a function takes.
+std::vector<Argument> arguments_about(const PointsView& points, const Box& box, const std::vector<Argument>& others);
+/// The same of a function that may rebalance.
+std::vector<Argument> arguments_about(const PointsView& points, const Box& box, const RankOptions& of_ranks,
+                                      const std::vector<Argument>& others);
 
 /// The functions over ranks.
 enum class RankFunction : std::uint8_t {
