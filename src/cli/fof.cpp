@@ -48,9 +48,6 @@ void execute(FofArguments& arguments, const Invocation& invocation) {
     }
     run.resolve_box(arguments.box);
     resolve_linking_length(arguments, run);
-    if (!run.separation && run.is_secondary.empty()) {
-        add_mass_warning(run.warnings, arguments.linking_length.is_relative(), run.overview());
-    }
 
     const Execution execution = run.execution();
     find_groups(arguments, run, execution);

@@ -97,9 +97,6 @@ void execute(HaloArguments& arguments, const Invocation& invocation) {
     run.is_secondary = secondaries_of(arguments, run.snapshot);
     run.resolve_box(arguments.box);
     resolve_linking_length(arguments, run);
-    if (!run.separation && run.is_secondary.empty()) {
-        add_mass_warning(run.warnings, arguments.linking_length.is_relative(), run.overview());
-    }
 
     const Execution execution = run.execution();
     run.keeps_tree = true;

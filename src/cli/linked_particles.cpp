@@ -165,6 +165,9 @@ void resolve_linking_length(FofArguments& arguments, FofRun& run) {
             LinkingLength::overdensity(*arguments.min_overdensity, run.positions().columns, arguments.omega_sim);
     }
     if (!arguments.separation_in_universe) {
+        if (run.is_secondary.empty()) {
+            add_mass_warning(run.warnings, arguments.linking_length.is_relative(), run.overview());
+        }
         return;
     }
     if (run.positions().columns != 3) {

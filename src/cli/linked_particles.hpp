@@ -23,8 +23,8 @@ void add_linked_particles_options(const Parser& command, FofArguments& arguments
 /// 1 for each particle of a secondary type; empty if there is no such type.
 [[nodiscard]] std::vector<std::uint8_t> secondaries_of(const FofArguments& arguments, const io::Snapshot& snapshot);
 
-/// Decides on the linking length, once the particles have been read. Throws UsageError where the mean separation in the
-/// universe was asked for and is not known.
+/// Decides on the linking length, once the particles have been read. Warns where it counts particles of unequal masses
+/// alike. Throws UsageError where the mean separation in the universe was asked for and is not known.
 void resolve_linking_length(FofArguments& arguments, FofRun& run);
 
 /// The linking length that the groups are found at: that of the arguments, or in separations of the universe.

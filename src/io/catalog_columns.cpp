@@ -4,7 +4,6 @@
 #include "io/refuse.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <numeric>
 
@@ -52,27 +51,15 @@ ColumnValues always(const CatalogSource& source) {
     return std::vector<std::int64_t>(source.catalog.groups, Value);
 }
 
-struct DerivedColumn {
-    std::string_view name;
-    ColumnValues (*values)(const CatalogSource&);
-};
-constexpr std::array derived_columns = std::to_array<DerivedColumn>({
+constexpr DerivedColumns<CatalogSource, 6> derived_columns{{
     {"GroupNsubs", always<0>},
     {"GroupFirstSub", always<-1>},
     {"MembersOffsetType", member_offsets_by_type},
     {"GroupLenType", [](const CatalogSource& source) -> ColumnValues { return source.catalog.count_by_type; }},
     {"GroupOffsetType", snapshot_offsets_by_type},
     {"GroupVel", catalog_velocities},
-});
-
-constexpr const DerivedColumn* derived(std::string_view name) {
-    const auto* found = std::find_if(derived_columns.begin(), derived_columns.end(),
-                                     [&](const DerivedColumn& each) { return each.name == name; });
-    return found == derived_columns.end() ? nullptr : found;
-}
-static_assert(std::all_of(catalog_columns.begin(), catalog_columns.end(), [](const CatalogColumn& column) {
-    return std::holds_alternative<std::monostate>(column.values) == (derived(column.name) != nullptr);
-}));
+}};
+static_assert(derived_columns.complete(catalog_columns));
 
 std::optional<double> product(const std::optional<double>& a, const std::optional<double>& b) {
     return a && b ? std::optional(*a * *b) : std::nullopt;
@@ -80,18 +67,6 @@ std::optional<double> product(const std::optional<double>& a, const std::optiona
 
 bool is_without_expansion(const Frame& frame) {
     return frame.scale_factor == 1 && frame.length.a_power == 0 && frame.velocity.a_power == 0;
-}
-
-ColumnValues values_of(const CatalogColumn& column, const CatalogSource& source) {
-    return std::visit(
-        [&](auto member) -> ColumnValues {
-            if constexpr (std::is_same_v<decltype(member), std::monostate>) {
-                return derived(column.name)->values(source);
-            } else {
-                return source.catalog.*member;
-            }
-        },
-        column.values);
 }
 
 bool is_present(const CatalogColumn& column, const CatalogSource& source) {
@@ -161,7 +136,7 @@ std::vector<FileColumn> columns_of(const CatalogSource& source) {
             columns.push_back({std::string(column.name), column.shape, column.kind,
                                type_of(column.type, source.snapshot), column.width(source.catalog.dimension),
                                description_of(column.description, column.kind, source), column.in_table(),
-                               [&column, &source] { return values_of(column, source); }});
+                               [&column, &source] { return derived_columns.values_of(column, source.catalog, source); }});
         }
     }
     return columns;

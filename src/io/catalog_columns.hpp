@@ -3,10 +3,14 @@
 
 #include <kith/catalog_file.hpp>
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <iterator>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <variant>
 #include <vector>
 
@@ -21,6 +25,39 @@ struct CatalogSource {
 
 using ColumnValues =
     std::variant<std::vector<std::uint8_t>, std::vector<std::int32_t>, std::vector<std::int64_t>, std::vector<double>>;
+
+/// Columns that no member holds, and what derives them.
+template <class Source, std::size_t N>
+struct DerivedColumns {
+    struct Row {
+        std::string_view name;
+        ColumnValues (*values)(const Source&);
+    };
+    Row rows[N];
+
+    [[nodiscard]] constexpr const Row* find(std::string_view name) const {
+        const Row* const found = std::ranges::find(rows, name, &Row::name);
+        return found == std::end(rows) ? nullptr : found;
+    }
+    /// Whether these are the columns of a table without members.
+    [[nodiscard]] constexpr bool complete(const auto& columns) const {
+        return std::ranges::all_of(columns, [&](const auto& column) {
+            return std::holds_alternative<std::monostate>(column.values) == (find(column.name) != nullptr);
+        });
+    }
+    /// The values of a column, a member of `held` or derived.
+    [[nodiscard]] ColumnValues values_of(const auto& column, const auto& held, const Source& source) const {
+        return std::visit(
+            [&](auto member) -> ColumnValues {
+                if constexpr (std::is_same_v<decltype(member), std::monostate>) {
+                    return find(column.name)->values(source);
+                } else {
+                    return held.*member;
+                }
+            },
+            column.values);
+    }
+};
 
 /// A column as files have it.
 struct FileColumn {

@@ -7,7 +7,6 @@
 #include <kith/error.hpp>
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <limits>
 #include <utility>
@@ -48,11 +47,7 @@ ColumnValues of_most_bound(const HaloSource& source, const std::vector<T>& numbe
     return values;
 }
 
-struct DerivedColumn {
-    std::string_view name;
-    ColumnValues (*values)(const HaloSource&);
-};
-constexpr std::array derived_columns = std::to_array<DerivedColumn>({
+constexpr DerivedColumns<HaloSource, 7> derived_columns{{
     {"GroupPos", centers_of_groups},
     {"GroupCM", [](const HaloSource& source) -> ColumnValues { return source.groups.catalog.center; }},
     {"GroupNsubs", halos_of_groups},
@@ -61,28 +56,8 @@ constexpr std::array derived_columns = std::to_array<DerivedColumn>({
     {"SubhaloRowMostbound",
      [](const HaloSource& source) { return of_most_bound(source, source.groups.snapshot.file_rows); }},
     {"SubhaloIDMostbound", [](const HaloSource& source) { return of_most_bound(source, source.groups.snapshot.ids); }},
-});
-
-constexpr const DerivedColumn* derived(std::string_view name) {
-    const auto* found = std::find_if(derived_columns.begin(), derived_columns.end(),
-                                     [&](const DerivedColumn& each) { return each.name == name; });
-    return found == derived_columns.end() ? nullptr : found;
-}
-static_assert(std::all_of(halo_columns.begin(), halo_columns.end(), [](const HaloColumn& column) {
-    return std::holds_alternative<std::monostate>(column.values) == (derived(column.name) != nullptr);
-}));
-
-ColumnValues values_of(const HaloColumn& column, const HaloSource& source) {
-    return std::visit(
-        [&](auto member) -> ColumnValues {
-            if constexpr (std::is_same_v<decltype(member), std::monostate>) {
-                return derived(column.name)->values(source);
-            } else {
-                return source.halos.*member;
-            }
-        },
-        column.values);
-}
+}};
+static_assert(derived_columns.complete(halo_columns));
 
 /// Of the halos, by one of the overdensities.
 std::vector<double> spheres_of_halos(const HaloColumn& column, const HaloSource& source, std::size_t overdensity) {
@@ -139,7 +114,7 @@ FileColumn file_column(const HaloColumn& column, const HaloSource& source) {
             column.width(axes),
             description_of(column, source),
             column.in_table(),
-            [&column, &source] { return values_of(column, source); }};
+            [&column, &source] { return derived_columns.values_of(column, source.halos, source); }};
 }
 
 /// One for each overdensity.
