@@ -250,6 +250,14 @@ def as_whole(value, what):
     raise TypeError(f"{what} is {shown}; it must be a whole number")
 
 
+def at_least(least, value, what, why=""):
+    """A whole number of that or more; beyond the core's limit it is the limit."""
+    value = as_whole(value, what)
+    if value < least:
+        raise ValueError(f"{what} is {value}; it must be {least} or more{why}")
+    return min(value, 2**63 - 1)
+
+
 def is_float64(array):
     return str(array.dtype).endswith("float64")
 

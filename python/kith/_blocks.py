@@ -95,11 +95,7 @@ def knn_blocks(points: AnyArray, k: int, queries: AnyArray | None = None, *, blo
 
 
 def _checked(k, block_rows, exclude_self, queries):
-    k = _arrays.as_whole(k, "k")
-    block_rows = _arrays.as_whole(block_rows, "block_rows")
-    for name, number in (("k", k), ("block_rows", block_rows)):
-        if number < 1:
-            raise ValueError(f"{name} is {number}; it must be 1 or more")
+    k, block_rows = _arrays.at_least(1, k, "k"), _arrays.at_least(1, block_rows, "block_rows")
     exclude_self = _arrays.flag(exclude_self, "exclude_self")
     if exclude_self and queries is not None:
         raise ValueError("exclude_self is for searches without queries; leave it out")

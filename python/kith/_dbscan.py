@@ -69,12 +69,10 @@ def dbscan(points: AnyArray, eps: float, min_samples: int = 5, *, box: BoxLike =
     [0, 0, 0, -1, -1]
     """
     source, eps = normalize_arguments(points, box, one_dimension=True, eps=eps)
-    min_samples = _arrays.as_whole(min_samples, "min_samples")
-    if min_samples < 1:
-        raise ValueError(f"min_samples is {min_samples}; it must be 1 or more, as it counts the point itself")
+    min_samples = _arrays.at_least(1, min_samples, "min_samples", ", as it counts the point itself")
     star, return_core = _arrays.flag(star, "star"), _arrays.flag(return_core, "return_core")
     call = source.call(device, threads, progress, engine, comm=comm)
-    density = _arrays.as_number(eps, "eps"), min(min_samples, 2**63 - 1), star
+    density = _arrays.as_number(eps, "eps"), min_samples, star
     if comm is None:
         shape = (source.shape[0] if source.shape else 0,)
         labels, finish = _arrays.empty_like(source.like, shape, numpy.int32)

@@ -303,10 +303,7 @@ def _refuse_secondaries(source, psi, psi_sigma, comm):
 
 
 def at_least_one(min_members):
-    min_members = _arrays.as_whole(min_members, "min_members")
-    if min_members < 1:
-        raise ValueError(f"min_members is {min_members}; it must be 1 or more")
-    return min(min_members, 2**63 - 1)
+    return _arrays.at_least(1, min_members, "min_members")
 
 
 def _writeable(labels):

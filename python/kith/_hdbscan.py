@@ -80,9 +80,9 @@ def hdbscan(points: AnyArray, min_cluster_size: int = 5, *, min_samples: int | N
     [0, 0, 0, 0, 1, 1, 1, 1, -1]
     """
     source, epsilon = normalize_arguments(points, box, cluster_selection_epsilon=cluster_selection_epsilon)
-    min_cluster_size = _at_least(2, min_cluster_size, "min_cluster_size")
-    min_samples = 0 if min_samples is None else _at_least(1, min_samples, "min_samples")
-    max_cluster_size = 0 if max_cluster_size is None else _at_least(1, max_cluster_size, "max_cluster_size")
+    min_cluster_size = _arrays.at_least(2, min_cluster_size, "min_cluster_size")
+    min_samples = 0 if min_samples is None else _arrays.at_least(1, min_samples, "min_samples")
+    max_cluster_size = 0 if max_cluster_size is None else _arrays.at_least(1, max_cluster_size, "max_cluster_size")
     if not isinstance(cluster_selection_method, str) or cluster_selection_method not in _METHODS:
         raise ValueError(f"cluster_selection_method is {cluster_selection_method!r}; it must be 'eom' or 'leaf'")
     epsilon = _arrays.as_number(epsilon, "cluster_selection_epsilon")
@@ -315,10 +315,3 @@ def _require_whole(core, done):
     if core.is_part:
         raise NotImplementedError(f"these are the clusters of one process's points, or of points with ids; only those of all "
                                   f"points of one process, without ids, can be {done}")
-
-
-def _at_least(least, value, name):
-    value = _arrays.as_whole(value, name)
-    if value < least:
-        raise ValueError(f"{name} is {value}; it must be {least} or more")
-    return min(value, 2**63 - 1)

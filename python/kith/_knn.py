@@ -188,11 +188,9 @@ class _Rows:
     def __init__(self, source, queries, k, return_distances, index_dtype, z_order, out, comm):
         shape = source.shape if queries is None else queries.shape
         like, real_type = source.prototype(queries), source.real_type
-        self.k = _arrays.as_whole(k, "k")
+        self.k = _arrays.at_least(1, k, "k")
         index_dtype = index_type(index_dtype, comm)
         return_distances = _arrays.flag(return_distances, "return_distances")
-        if self.k < 1:
-            raise ValueError(f"k is {self.k}; it must be 1 or more")
         shape = (shape[0] if len(shape) else 0, self.k)
         self.distances = self.query_indices = None
         self._finish = self._finish_queries = _arrays.identity

@@ -139,14 +139,11 @@ def radius_search(points: AnyArray, r: float | AnyArray, queries: AnyArray | Non
     like, index_dtype = source.prototype(queries), index_type(index_dtype, comm)
     _arrays.require_type(like, index_dtype)
     if max_result_bytes is not None:
-        max_result_bytes = _arrays.as_whole(max_result_bytes, "max_result_bytes")
-        if max_result_bytes < 1:
-            raise ValueError(f"max_result_bytes is {max_result_bytes}; it must be 1 or more, or None for what the "
-                             "machine has")
+        max_result_bytes = _arrays.at_least(1, max_result_bytes, "max_result_bytes", ", or None for what the machine has")
     offsets, indices, distances, used = _core.search_within(
         source.call(device, threads, progress, engine, queries, comm), queries, radii_of(r),
         _arrays.flag(exclude_self, "exclude_self"), squared, sort == "index", index_dtype == numpy.int64,
-        min(max_result_bytes or 0, 2**63 - 1))
+        max_result_bytes or 0)
     unit = source.unit**2 if squared and source.unit is not None else source.unit
     return RadiusResult(offsets, _arrays.in_library_of(like, indices),
                         _units.with_unit(_arrays.in_library_of(like, distances), unit), used)

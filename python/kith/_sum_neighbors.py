@@ -163,10 +163,7 @@ def sum_neighbors(points: AnyArray, k: int | None = None, queries: AnyArray | No
     if not isinstance(kernel, str) or kernel not in KERNELS:
         raise ValueError(f"kernel is {kernel!r}; it must be one of {', '.join(map(repr, KERNELS))}")
     if k is not None:
-        k = _arrays.as_whole(k, "k")
-        if k < 1:
-            raise ValueError(f"k is {k}; it must be 1 or more")
-        k = min(k, 2**63 - 1)
+        k = _arrays.at_least(1, k, "k")
     density, reach, counts, gradient, sums, used = _core.sum_neighbors(
         source.call(device, threads, progress, engine, queries, comm), queries, k, None if r is None else radii_of(r), kernel,
         _arrays.flag(exclude_self, "exclude_self"), masses, columns, [_name(name) for name in names],

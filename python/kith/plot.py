@@ -235,10 +235,7 @@ def dendrogram(ladder, axes=None, *, groups=8, branches=60, title=None, unit=Non
     ladder = _ladder_of(ladder)
     require_axes(axes)
     _require_texts(title=title, unit=unit)
-    groups, branches = _arrays.as_whole(groups, "groups"), _arrays.as_whole(branches, "branches")
-    for name, value in (("groups", groups), ("branches", branches)):
-        if value < 1:
-            raise ValueError(f"{name} is {value}; it must be 1 or more")
+    groups, branches = _arrays.at_least(1, groups, "groups"), _arrays.at_least(1, branches, "branches")
     forest = _ladder_plot.Forest(ladder.sizes, ladder.parents, groups, branches)
     unit = name_of_lengths(unit, ladder)
     if axes is None:
