@@ -11,10 +11,12 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace kith::python {
@@ -143,6 +145,21 @@ template <class Result>
 template <class T>
 [[nodiscard]] nb::object array_of(std::span<const T> values, nb::handle owner) {
     return nb::cast(nb::ndarray<nb::numpy, T>(const_cast<T*>(values.data()), {values.size()}, owner));
+}
+
+/// An array that owns its numbers, to which its user may write; columns = 0 makes it one-dimensional.
+template <class T>
+[[nodiscard]] nb::object owned_array(std::vector<T> numbers, std::size_t columns = 0) {
+    auto* const held = new std::vector<T>(std::move(numbers));
+    const std::size_t shape[] = {columns == 0 ? held->size() : held->size() / columns, columns};
+    return nb::cast(nb::ndarray<nb::numpy, T>(held->data(), columns == 0 ? 1 : 2, shape, owner_of(held)));
+}
+
+/// The numbers of an array of a pickled result.
+template <class T>
+[[nodiscard]] std::vector<T> copied(nb::handle array) {
+    const auto numbers = nb::cast<nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>>(array);
+    return {numbers.data(), numbers.data() + numbers.size()};
 }
 
 } // namespace kith::python

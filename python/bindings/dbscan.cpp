@@ -17,12 +17,8 @@ namespace {
 /// The caller's memory for core flags: an array of bool that was made for it.
 std::span<std::uint8_t> flags_of(const OutputArray& flags, const Device& device) {
     static_assert(sizeof(bool) == 1);
-    if (flags.dtype() != nb::dtype<bool>() || flags.ndim() != 1) {
-        throw nb::type_error("core flags must be a one-dimensional array of bool");
-    }
-    require_dense(flags, "core flags");
-    require_reach(flags, device, "the array of core flags");
-    return {static_cast<std::uint8_t*>(flags.data_handle()), flags.size()};
+    const std::span<bool> given = numbers_of<bool>(flags, device, "core flags", "bool");
+    return {reinterpret_cast<std::uint8_t*>(given.data()), given.size()};
 }
 
 void find_clusters(const Call& call, const OutputArray& labels, const std::optional<OutputArray>& is_core, double eps,

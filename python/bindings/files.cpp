@@ -41,6 +41,14 @@ nb::object array_of(const RealArray& array, bool is_flat, nb::handle owner) {
         array.values);
 }
 
+/// A property that views a column, if there is one.
+auto column_or_none(std::optional<RealArray> Snapshot::*column, bool is_flat) {
+    return [column, is_flat](nb::handle self) -> nb::object {
+        const std::optional<RealArray>& array = nb::cast<const Snapshot&>(self).*column;
+        return array ? array_of(*array, is_flat, self) : nb::none();
+    };
+}
+
 io::TypeSelection selection_of(nb::handle types) {
     io::TypeSelection selection;
     if (types.is_none()) {
@@ -194,9 +202,8 @@ nb::dict units_of(const std::vector<io::CatalogFileColumn>& columns) {
 /// An array that owns its numbers.
 template <class T>
 nb::object owned(std::vector<T> values, std::size_t columns) {
-    auto* kept = new std::vector<T>(std::move(values));
-    const nb::capsule owner(kept, [](void* data) noexcept { delete static_cast<std::vector<T>*>(data); });
-    return numpy_view(*kept, columns, owner);
+    auto* const kept = new std::vector<T>(std::move(values));
+    return numpy_view(*kept, columns, owner_of(kept));
 }
 
 /// Linking lengths, then sizes and parents of each level, the number of rows that have labels, and the provenance.
@@ -300,21 +307,9 @@ void bind_files(nb::module_& module) {
         .def_ro("uniform_mass", &Snapshot::uniform_mass)
         .def_prop_ro("positions",
                      [](nb::object self) { return array_of(nb::cast<const Snapshot&>(self).positions, false, self); })
-        .def_prop_ro("velocities",
-                     [](nb::object self) -> nb::object {
-                         const auto& velocities = nb::cast<const Snapshot&>(self).velocities;
-                         return velocities ? array_of(*velocities, false, self) : nb::none();
-                     })
-        .def_prop_ro("masses",
-                     [](nb::object self) -> nb::object {
-                         const auto& masses = nb::cast<const Snapshot&>(self).masses;
-                         return masses ? array_of(*masses, true, self) : nb::none();
-                     })
-        .def_prop_ro("internal_energies",
-                     [](nb::object self) -> nb::object {
-                         const auto& energies = nb::cast<const Snapshot&>(self).internal_energies;
-                         return energies ? array_of(*energies, true, self) : nb::none();
-                     })
+        .def_prop_ro("velocities", column_or_none(&Snapshot::velocities, false))
+        .def_prop_ro("masses", column_or_none(&Snapshot::masses, true))
+        .def_prop_ro("internal_energies", column_or_none(&Snapshot::internal_energies, true))
         .def_prop_ro("types", [](nb::object self) { return numpy_view(nb::cast<Snapshot&>(self).types, 0, self); })
         .def_prop_ro("ids", [](nb::object self) { return numpy_view(nb::cast<Snapshot&>(self).ids, 0, self); })
         .def_prop_ro("file_rows",

@@ -131,24 +131,19 @@ nb::dict state_of(nb::handle self) {
     return state;
 }
 
-template <class T>
-void take(std::vector<T>& values, nb::handle array) {
-    const auto numbers = nb::cast<nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>>(array);
-    values.assign(numbers.data(), numbers.data() + numbers.size());
-}
-
 void restore(Catalog& uninitialized, const nb::dict& state) {
     Catalog& catalog = *new (&uninitialized) Catalog();
     catalog.groups = nb::cast<std::int64_t>(state["groups"]);
     catalog.dimension = nb::cast<int>(state["dimension"]);
     catalog.min_members = nb::cast<std::int64_t>(state["min_members"]);
     if (nb::cast<nb::ndarray<nb::ro>>(state["members"]).dtype() == nb::dtype<std::int64_t>()) {
-        take(catalog.member_array.vector<std::int64_t>(), state["members"]);
+        catalog.member_array = copied<std::int64_t>(state["members"]);
     } else {
-        take(catalog.member_array.vector<std::int32_t>(), state["members"]);
+        catalog.member_array = copied<std::int32_t>(state["members"]);
     }
-    for_each_field(catalog,
-                   [&](const CatalogColumn& column, auto& values) { take(values, state[column.field.data()]); });
+    for_each_field(catalog, [&]<class T>(const CatalogColumn& column, std::vector<T>& values) {
+        values = copied<T>(state[column.field.data()]);
+    });
 }
 
 } // namespace

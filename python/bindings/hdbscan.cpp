@@ -2,6 +2,7 @@
 #include "arrays.hpp"
 #include "bindings.hpp"
 #include "call.hpp"
+#include "edges.hpp"
 
 #include <kith/hdbscan.hpp>
 #include <kith/hierarchy.hpp>
@@ -10,11 +11,9 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <memory>
 #include <new>
 #include <span>
 #include <string>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -67,45 +66,41 @@ nb::object density_linkage(const HdbscanResult& clusters) {
     facts.dtype = DType::float64;
     const Hierarchy merges = hierarchy(SpanningTree(facts, std::span(clusters.edges), std::span(clusters.heights),
                                                     std::span<const double>(clusters.heights)));
-    const std::size_t rows = merges.merges().size();
-    auto numbers = std::make_unique<double[]>(4 * rows);
-    merges.write_linkage({numbers.get(), 4 * rows});
-    double* const values = numbers.release();
-    const nb::capsule owner(values, [](void* held) noexcept { delete[] static_cast<double*>(held); });
-    return nb::cast(nb::ndarray<nb::numpy, double>(values, {rows, 4}, owner));
+    return linkage_of(merges);
 }
 
-/// A column of the clusters, copied.
-template <class Number>
-nb::object column(const HdbscanResult& found, Number CondensedCluster::*member) {
-    auto* const numbers = new std::vector<Number>();
-    const nb::capsule owner = owner_of(numbers);
-    for (const CondensedCluster& cluster : found.condensed_tree.clusters) {
-        numbers->push_back(cluster.*member);
-    }
-    return array_of(std::span<const Number>(*numbers), owner);
+/// Calls body(name, member) for each number of a cluster.
+template <class Body>
+void each_cluster_member(const Body& body) {
+    body("parent", &CondensedCluster::parent);
+    body("size", &CondensedCluster::size);
+    body("label", &CondensedCluster::label);
+    body("birth", &CondensedCluster::birth);
+    body("death", &CondensedCluster::death);
+    body("stability", &CondensedCluster::stability);
 }
 
+/// Columns of the clusters, copied.
 nb::dict clusters_of(const HdbscanResult& found) {
     nb::dict columns;
-    columns["parent"] = column(found, &CondensedCluster::parent);
-    columns["size"] = column(found, &CondensedCluster::size);
-    columns["label"] = column(found, &CondensedCluster::label);
-    columns["birth"] = column(found, &CondensedCluster::birth);
-    columns["death"] = column(found, &CondensedCluster::death);
-    columns["stability"] = column(found, &CondensedCluster::stability);
+    each_cluster_member([&]<class Number>(const char* name, Number CondensedCluster::*member) {
+        std::vector<Number> numbers;
+        for (const CondensedCluster& cluster : found.condensed_tree.clusters) {
+            numbers.push_back(cluster.*member);
+        }
+        columns[name] = owned_array(std::move(numbers));
+    });
     return columns;
 }
 
 nb::object edges_of(nb::handle self) {
-    const auto& edges = nb::cast<const HdbscanResult&>(self).edges;
-    return nb::cast(nb::ndarray<nb::numpy, const std::int32_t>(edges.data(), {edges.size(), 2}, self));
+    return ends_view<const std::int32_t>(std::span(nb::cast<const HdbscanResult&>(self).edges), self);
 }
 
-template <class Number>
-auto view_of(std::vector<Number> HdbscanResult::*member) {
+template <class Result, class Number>
+auto view_of(std::vector<Number> Result::*member) {
     return [member](nb::handle self) {
-        return array_of(std::span<const Number>(nb::cast<const HdbscanResult&>(self).*member), self);
+        return array_of(std::span<const Number>(nb::cast<const Result&>(self).*member), self);
     };
 }
 /// What cuts, the linkage and predictions read later, and so cannot be written to.
@@ -117,13 +112,6 @@ template <class Number>
 auto constant_view_of(std::vector<Number> CondensedTree::*member) {
     return [member](nb::handle self) {
         return numpy_view(nb::cast<const HdbscanResult&>(self).condensed_tree.*member, 0, self);
-    };
-}
-
-template <class Number>
-auto view_of(std::vector<Number> HdbscanPrediction::*member) {
-    return [member](nb::handle self) {
-        return array_of(std::span<const Number>(nb::cast<const HdbscanPrediction&>(self).*member), self);
     };
 }
 
@@ -147,15 +135,6 @@ void each_member(Result& result, const Body& body) {
     body("last_clusters", result.condensed_tree.last_clusters);
     body("lambdas", result.condensed_tree.lambdas);
 }
-template <class Result, class Body>
-void each_cluster_member(Result& cluster, const Body& body) {
-    body("parent", cluster.parent);
-    body("size", cluster.size);
-    body("label", cluster.label);
-    body("birth", cluster.birth);
-    body("death", cluster.death);
-    body("stability", cluster.stability);
-}
 
 /// Its numbers, and arrays that view it.
 nb::dict state_of(nb::handle self) {
@@ -175,40 +154,24 @@ nb::dict state_of(nb::handle self) {
     return state;
 }
 
-template <class Number>
-std::vector<Number> numbers_of(const nb::handle& array) {
-    const auto numbers = nb::cast<nb::ndarray<const Number, nb::ndim<1>, nb::c_contig, nb::device::cpu>>(array);
-    return {numbers.data(), numbers.data() + numbers.size()};
-}
-
 void restore(HdbscanResult& to, const nb::dict& state) {
     HdbscanResult found;
     found.dtype = nb::cast<bool>(state["is_float64"]) ? DType::float64 : DType::float32;
     found.engine = static_cast<Engine>(nb::cast<int>(state["engine"]));
     each_member(found, [&]<class Member>(const char* name, Member& member) {
         if constexpr (requires { member.data(); }) {
-            member = numbers_of<typename Member::value_type>(state[name]);
+            member = copied<typename Member::value_type>(state[name]);
         } else {
             member = nb::cast<Member>(state[name]);
         }
     });
-    using Ends = nb::ndarray<const std::int32_t, nb::shape<-1, 2>, nb::c_contig, nb::device::cpu>;
-    const auto ends = nb::cast<Ends>(state["edges"]);
-    for (std::size_t i = 0; i < ends.shape(0); ++i) {
-        found.edges.push_back({ends(i, 0), ends(i, 1)});
-    }
+    found.edges = edges_from(state["edges"]);
     const auto columns = nb::cast<nb::dict>(state["clusters"]);
-    found.condensed_tree.clusters.resize(numbers_of<std::int32_t>(columns["parent"]).size());
-    CondensedCluster pattern;
-    each_cluster_member(pattern, [&]<class Number>(const char* name, const Number&) {
-        const std::vector<Number> numbers = numbers_of<Number>(columns[name]);
+    each_cluster_member([&]<class Number>(const char* name, Number CondensedCluster::*member) {
+        const std::vector<Number> numbers = copied<Number>(columns[name]);
+        found.condensed_tree.clusters.resize(numbers.size());
         for (std::size_t i = 0; i < numbers.size(); ++i) {
-            each_cluster_member(found.condensed_tree.clusters[i],
-                                [&]<class Other>(const std::string& other, Other& to_set) {
-                                    if constexpr (std::is_same_v<Number, Other>) {
-                                        to_set = other == name ? numbers[i] : to_set;
-                                    }
-                                });
+            found.condensed_tree.clusters[i].*member = numbers[i];
         }
     });
     new (&to) HdbscanResult(std::move(found));

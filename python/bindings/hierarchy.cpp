@@ -2,6 +2,7 @@
 #include "arrays.hpp"
 #include "bindings.hpp"
 #include "call.hpp"
+#include "edges.hpp"
 #include "phase_space.hpp"
 
 #include <kith/hierarchy.hpp>
@@ -11,7 +12,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <memory>
 #include <new>
 #include <optional>
 #include <span>
@@ -34,24 +34,29 @@ Hierarchy hierarchy_of(const Call& call, const LengthArgument& length, const Pha
     return found;
 }
 
+/// Calls body(name, value) for the facts of a pickled spanning tree that are not enumerators.
+template <class Facts, class Body>
+void each_fact(Facts& facts, const Body& body) {
+    body("points", facts.points);
+    body("box", facts.box);
+    body("mean_separation", facts.mean_separation);
+    body("volume", facts.volume);
+    body("shortest_length", facts.shortest_length);
+    body("largest", facts.largest);
+    body("linking_length", facts.linking_length);
+    body("velocity_length", facts.velocity_length);
+    body("velocity_scale", facts.velocity_scale);
+}
+
 /// The state of a pickled spanning tree: its facts, and arrays that view it.
 nb::dict state_of(const SpanningTree& tree, nb::handle owner) {
     const SpanningTreeFacts& facts = tree.facts();
     nb::dict state;
-    state["points"] = facts.points;
+    each_fact(facts, [&](const char* name, const auto& value) { state[name] = value; });
     state["engine"] = static_cast<int>(facts.engine);
-    state["box"] = facts.box;
-    state["mean_separation"] = facts.mean_separation;
-    state["volume"] = facts.volume;
     state["volume_kind"] = static_cast<int>(facts.volume_kind);
-    state["shortest_length"] = facts.shortest_length;
-    state["largest"] = facts.largest;
-    state["linking_length"] = facts.linking_length;
-    state["velocity_length"] = facts.velocity_length;
-    state["velocity_scale"] = facts.velocity_scale;
     state["is_float64"] = facts.dtype == DType::float64;
-    state["edges"] = nb::cast(nb::ndarray<nb::numpy, std::int32_t>(const_cast<SpanningEdge*>(tree.edges().data()),
-                                                                   {tree.edges().size(), 2}, owner));
+    state["edges"] = ends_view<std::int32_t>(tree.edges(), owner);
     const auto add = [&](auto weights, auto heights) {
         state["weights"] = array_of(weights, owner);
         state["heights"] = array_of(heights, owner);
@@ -63,13 +68,8 @@ nb::dict state_of(const SpanningTree& tree, nb::handle owner) {
 
 template <class T>
 SpanningTree tree_of(const SpanningTreeFacts& facts, const nb::dict& state) {
-    using Ends = nb::ndarray<const std::int32_t, nb::shape<-1, 2>, nb::c_contig, nb::device::cpu>;
     using Numbers = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-    const auto ends = nb::cast<Ends>(state["edges"]);
-    std::vector<SpanningEdge> edges(ends.shape(0));
-    for (std::size_t i = 0; i < edges.size(); ++i) {
-        edges[i] = {ends(i, 0), ends(i, 1)};
-    }
+    const std::vector<SpanningEdge> edges = edges_from(state["edges"]);
     const auto weights = nb::cast<Numbers>(state["weights"]);
     const auto heights = nb::cast<Numbers>(state["heights"]);
     return {facts, edges, std::span<const T>(weights.data(), weights.size()),
@@ -77,20 +77,11 @@ SpanningTree tree_of(const SpanningTreeFacts& facts, const nb::dict& state) {
 }
 
 SpanningTree tree_of(const nb::dict& state) {
-    const auto number = [&](const char* name) { return nb::cast<double>(state[name]); };
     SpanningTreeFacts facts;
-    facts.points = nb::cast<std::int64_t>(state["points"]);
+    each_fact(facts, [&]<class Value>(const char* name, Value& value) { value = nb::cast<Value>(state[name]); });
     facts.dtype = nb::cast<bool>(state["is_float64"]) ? DType::float64 : DType::float32;
     facts.engine = static_cast<Engine>(nb::cast<int>(state["engine"]));
-    facts.box = nb::cast<Box>(state["box"]);
-    facts.mean_separation = number("mean_separation");
-    facts.volume = number("volume");
     facts.volume_kind = static_cast<VolumeKind>(nb::cast<int>(state["volume_kind"]));
-    facts.shortest_length = number("shortest_length");
-    facts.largest = number("largest");
-    facts.linking_length = number("linking_length");
-    facts.velocity_length = number("velocity_length");
-    facts.velocity_scale = number("velocity_scale");
     return facts.dtype == DType::float64 ? tree_of<double>(facts, state) : tree_of<float>(facts, state);
 }
 
@@ -110,16 +101,6 @@ std::vector<LinkingLength> lengths_of(const std::vector<double>& lengths, bool a
 /// The ladder of a stored tree.
 FofLadder restored_ladder(const nb::dict& state, const std::vector<double>& lengths, std::int64_t min_members) {
     return fof_ladder(tree_of(state), lengths_of(lengths, false), {.min_members = min_members});
-}
-
-/// SciPy's matrix, over ranks the rows of this one, in memory of its own.
-nb::object linkage(const Hierarchy& hierarchy) {
-    const std::size_t rows = hierarchy.distribution ? hierarchy.merges64().size() : hierarchy.merges().size();
-    auto numbers = std::make_unique<double[]>(4 * rows);
-    hierarchy.write_linkage({numbers.get(), 4 * rows});
-    double* const values = numbers.release();
-    const nb::capsule owner(values, [](void* held) noexcept { delete[] static_cast<double*>(held); });
-    return nb::cast(nb::ndarray<nb::numpy, double>(values, {rows, 4}, owner));
 }
 
 FofSummary cut(const OutputArray& labels, const Hierarchy& hierarchy, const LengthArgument& length, nb::handle threads,
@@ -238,10 +219,9 @@ void label_level(const OutputArray& labels, const FofLadder& ladder, std::int64_
 nb::object label_level_over_ranks(const FofLadder& ladder, std::int64_t level, nb::handle threads, nb::object progress,
                                   nb::object ranks) {
     const CallOptions options = options_over(threads, std::move(progress), std::move(ranks));
-    auto* const labels = new std::vector<std::int64_t>();
-    const nb::capsule owner = owner_of(labels);
-    run(options, 0, [&](const Execution& execution) { *labels = ladder.labels64(level, execution); });
-    return array_of(std::span<const std::int64_t>(*labels), owner);
+    std::vector<std::int64_t> labels;
+    run(options, 0, [&](const Execution& execution) { labels = ladder.labels64(level, execution); });
+    return owned_array(std::move(labels));
 }
 
 } // namespace
@@ -252,7 +232,7 @@ void bind_hierarchy(nb::module_& module) {
         .def_prop_ro("box", [](const Hierarchy& self) { return self.spanning_tree().box(); })
         .def_prop_ro("engine", [](const Hierarchy& self) { return name_of(self.spanning_tree().engine()); })
         .def_prop_ro("mean_separation", [](const Hierarchy& self) { return self.spanning_tree().mean_separation(); })
-        .def("linkage", linkage)
+        .def("linkage", linkage_of)
         .def_prop_ro("first_merge",
                      [](const Hierarchy& self) { return self.distribution ? self.distribution->first : 0; })
         .def("__getstate__",

@@ -4,6 +4,7 @@
 #include "arrays.hpp"
 #include "bindings.hpp"
 #include "call.hpp"
+#include "edges.hpp"
 #include "phase_space.hpp"
 
 #include <kith/spanning_tree.hpp>
@@ -11,19 +12,10 @@
 #include <nanobind/stl/string.h>
 
 #include <cstdint>
-#include <span>
 
 namespace kith::python {
 
 namespace {
-
-/// Rows of two indices.
-template <class Index, class Edge>
-nb::object ends_of(std::span<const Edge> edges, const nb::capsule& owner) {
-    static_assert(sizeof(Edge) == 2 * sizeof(Index));
-    auto* const first = reinterpret_cast<Index*>(const_cast<Edge*>(edges.data()));
-    return nb::cast(nb::ndarray<nb::numpy, Index>(first, {edges.size(), 2}, owner));
-}
 
 /// Edges, weights, heights, and the name of the engine.
 nb::object span(const Call& call, const LengthArgument& length, const PhaseSpaceArgument& phase_space) {
@@ -34,8 +26,8 @@ nb::object span(const Call& call, const LengthArgument& length, const PhaseSpace
                [&](const SpanningTreeOptions& options) { return spanning_tree(points, options); }));
     const nb::capsule owner = owner_of(found);
     warn(call, found->unresolved);
-    const nb::object ends = found->distribution ? ends_of<std::int64_t>(found->edges64(), owner)
-                                                : ends_of<std::int32_t>(found->edges(), owner);
+    const nb::object ends = found->distribution ? ends_view<std::int64_t>(found->edges64(), owner)
+                                                : ends_view<std::int32_t>(found->edges(), owner);
     const bool is_float64 = found->dtype() == DType::float64;
     return nb::make_tuple(
         ends, is_float64 ? array_of(found->weights<double>(), owner) : array_of(found->weights<float>(), owner),

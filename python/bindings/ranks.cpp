@@ -127,12 +127,10 @@ std::unique_ptr<Communicator> CallRanks::communicator(RunInPython run_in_python)
 
 void CallRanks::report(const StageReports& stages, const Distribution& distribution) const {
     const Traffic& traffic = distribution.traffic;
-    auto* const work = new std::vector<float>(distribution.work);
     team_.attr("add")(
         seconds_of(stages),
         nb::make_tuple(traffic.bytes_sent, traffic.bytes_received, traffic.messages_sent, traffic.bytes_from_device),
-        traffic.bytes_migrated, distribution.first, distribution.total,
-        array_of(std::span<const float>(*work), owner_of(work)));
+        traffic.bytes_migrated, distribution.first, distribution.total, owned_array(distribution.work));
 }
 
 } // namespace kith::python

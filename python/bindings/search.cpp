@@ -102,15 +102,6 @@ nb::object positions_view(std::span<const std::int32_t> positions, const Device&
                                                     nb::dtype<std::int32_t>(), nb::device::cuda::value, device.index));
 }
 
-/// Row-major numbers as an array that owns them.
-template <class T>
-nb::object rows_of(std::vector<T>&& numbers, int columns) {
-    auto* const held = new std::vector<T>(std::move(numbers));
-    const nb::capsule owner(held, [](void* vector) noexcept { delete static_cast<std::vector<T>*>(vector); });
-    const auto width = static_cast<std::size_t>(columns);
-    return nb::cast(nb::ndarray<nb::numpy, T>(held->data(), {held->size() / width, width}, owner));
-}
-
 /// Labels of points and of separate queries, of which there are none in a self-search.
 struct LabelsOfCaller {
     std::span<const std::int32_t> of_points;
@@ -206,13 +197,14 @@ void bind_search(nb::module_& module) {
         .def_prop_ro("engine", [](const Tree& tree) { return name_of(tree.engine()); })
         .def_prop_ro("points",
                      [](const Tree& tree) {
-                         return tree.dtype() == DType::float64 ? rows_of(tree.points<double>(), tree.dimension())
-                                                               : rows_of(tree.points<float>(), tree.dimension());
+                         return tree.dtype() == DType::float64 ? owned_array(tree.points<double>(), tree.dimension())
+                                                               : owned_array(tree.points<float>(), tree.dimension());
                      })
         .def_prop_ro("sorted_points",
                      [](const Tree& tree) {
-                         return tree.dtype() == DType::float64 ? rows_of(tree.sorted_points<double>(), tree.dimension())
-                                                               : rows_of(tree.sorted_points<float>(), tree.dimension());
+                         return tree.dtype() == DType::float64
+                                    ? owned_array(tree.sorted_points<double>(), tree.dimension())
+                                    : owned_array(tree.sorted_points<float>(), tree.dimension());
                      })
         .def_prop_ro("plane_count", &Tree::plane_count)
         .def("plane",
@@ -226,8 +218,8 @@ void bind_search(nb::module_& module) {
         .def("node_boxes", [](const Tree& tree, int plane) {
             const auto corners = [&]<Coordinate T>(T) {
                 NodeBoxes<T> boxes = tree.node_boxes<T>(plane);
-                return nb::make_tuple(rows_of(std::move(boxes.lower), tree.dimension()),
-                                      rows_of(std::move(boxes.upper), tree.dimension()));
+                return nb::make_tuple(owned_array(std::move(boxes.lower), tree.dimension()),
+                                      owned_array(std::move(boxes.upper), tree.dimension()));
             };
             return tree.dtype() == DType::float64 ? corners(double{}) : corners(float{});
         });
