@@ -84,8 +84,7 @@ void execute(Arguments& arguments, const Invocation& invocation) {
     SnapshotRun run(arguments, {"read", "upload", "order", "tree", "core", "link", "border", "download", "write"},
                     invocation.ranks);
     run.agreed([&] {
-        run.refuse_over_ranks(arguments.engine != Engine::automatic && arguments.engine != Engine::tree,
-                              "an --engine other than tree");
+        run.refuse_over_ranks(arguments.engine);
         run.outputs.plan("-o", arguments.output, {".npy", ".txt", ".hdf5", ".h5"});
         run.try_out([&](const PointsView& none, const Execution& execution) {
             (void)dbscan(none, 1, 1, {.engine = arguments.engine, .execution = execution});

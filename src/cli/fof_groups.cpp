@@ -51,8 +51,7 @@ FofResult groups_of(const FofArguments& arguments, FofRun& run, const Execution&
 } // namespace
 
 void refuse_groups_over_ranks(const FofArguments& arguments, const FofRun& run) {
-    run.refuse_over_ranks(arguments.engine != Engine::automatic && arguments.engine != Engine::tree,
-                          "an --engine other than tree and spanning-tree");
+    run.refuse_over_ranks(arguments.engine, "an --engine other than tree and spanning-tree");
     run.refuse_over_ranks(arguments.by_spanning_tree && arguments.common.device.kind != DeviceKind::cpu,
                           "--device cuda with --engine spanning-tree");
     run.refuse_over_ranks(arguments.secondary_types.has_value(), "--secondary-types");

@@ -256,16 +256,10 @@ void execute(Arguments& arguments, const Invocation& invocation) {
     run.agreed([&] {
         require_ascending(arguments);
         run.refuse_over_ranks(arguments.common.device.kind != DeviceKind::cpu, "--device cuda");
-        run.refuse_over_ranks(arguments.engine != Engine::automatic && arguments.engine != Engine::tree,
-                              "an --engine other than tree");
+        run.refuse_over_ranks(arguments.engine);
         run.outputs.plan("-o", arguments.output, {".hdf5", ".h5"});
         run.try_out([&](const PointsView& none, const Execution& execution) {
-            SpanningTreeOptions options{.engine = arguments.engine, .execution = execution};
-            if (arguments.psi) {
-                options.phase_space =
-                    PhaseSpaceAt{PhaseSpace{none, VelocityLength::absolute(1)}, LinkingLength::absolute(1)};
-            }
-            (void)spanning_tree(none, options);
+            try_spanning_tree(none, arguments.engine, arguments.psi.has_value(), execution);
         });
     });
     run.read({.types = arguments.types,

@@ -140,12 +140,7 @@ void run(Arguments& arguments, const Invocation& invocation) {
                 .run = [&](const SearchTask& task) { return search(arguments, task); },
                 .try_out =
                     [&](const PointsView& none, const Execution& execution) {
-                        SpanningTreeOptions options{.engine = arguments.engine, .execution = execution};
-                        if (arguments.psi) {
-                            options.phase_space =
-                                PhaseSpaceAt{PhaseSpace{none, VelocityLength::absolute(1)}, LinkingLength::absolute(1)};
-                        }
-                        (void)spanning_tree(none, options);
+                        try_spanning_tree(none, arguments.engine, arguments.psi.has_value(), execution);
                     }});
 }
 

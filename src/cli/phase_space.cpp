@@ -5,6 +5,8 @@
 #include "cli/peculiar_velocities.hpp"
 #include "cli/usage_error.hpp"
 
+#include <kith/spanning_tree.hpp>
+
 #include <fmt/format.h>
 
 #include <cmath>
@@ -43,6 +45,14 @@ std::optional<PhaseSpace> phase_space_of(const std::optional<VelocityLength>& ps
                       psi->is_relative() ? *psi
                                          : VelocityLength::absolute(psi->value() / peculiar_factor(snapshot.header)),
                       particles.masses};
+}
+
+void try_spanning_tree(const PointsView& none, Engine engine, bool in_phase_space, const Execution& execution) {
+    SpanningTreeOptions options{.engine = engine, .execution = execution};
+    if (in_phase_space) {
+        options.phase_space = PhaseSpaceAt{PhaseSpace{none, VelocityLength::absolute(1)}, LinkingLength::absolute(1)};
+    }
+    (void)spanning_tree(none, options);
 }
 
 double ComparedVelocities::psi() const {

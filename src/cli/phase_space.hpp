@@ -20,6 +20,9 @@ void add_psi_options(const Parser& command, std::optional<VelocityLength>& psi, 
 [[nodiscard]] std::optional<PhaseSpace> phase_space_of(const std::optional<VelocityLength>& psi,
                                                        const io::Snapshot& snapshot, const std::string& input);
 
+/// Makes the call of a spanning tree on no points, in phase space or not (try_out.hpp).
+void try_spanning_tree(const PointsView& none, Engine engine, bool in_phase_space, const Execution& execution);
+
 /// How velocities were compared with lengths: for files, the JSON summary and the report.
 struct ComparedVelocities {
     VelocityLength given;

@@ -192,8 +192,7 @@ void run_search(const SearchArguments& arguments, const Invocation& invocation, 
             throw UsageError("--exclude-self is given with --queries; separate queries are not points of the set, so "
                              "leave --exclude-self out");
         }
-        run.refuse_over_ranks(arguments.engine != Engine::automatic && arguments.engine != Engine::tree,
-                              "an --engine other than tree");
+        run.refuse_over_ranks(arguments.engine);
         run.refuse_over_ranks(!search.on_gpus_of_ranks && arguments.common.device.kind != DeviceKind::cpu,
                               "--device cuda");
         run.refuse_over_ranks(arguments.z_order, "--z-order");

@@ -73,6 +73,10 @@ public:
 
     /// Throws UsageError for options that do not work over ranks.
     void refuse_over_ranks(bool is_given, std::string_view option) const;
+    /// The same for another engine than the tree, which is `named` so.
+    void refuse_over_ranks(Engine engine, std::string_view named = "an --engine other than tree") const {
+        refuse_over_ranks(engine != Engine::automatic && engine != Engine::tree, named);
+    }
 
     /// Before anything is read (try_out.hpp). Over ranks there is one engine, and only the GPU of each is tried: when
     /// reading begins and each has one.
