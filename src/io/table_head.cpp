@@ -160,4 +160,24 @@ std::optional<std::int64_t> as_count(string_view line) {
     return parse_number(line, count) && count >= 0 ? std::optional(count) : std::nullopt;
 }
 
+std::optional<double> box_size_in(std::span<const HeadLine> comments) {
+    if (comments.empty() ||
+        !(comments.front().text.starts_with("ID DescID") || comments.front().text.starts_with("scale(0)"))) {
+        return std::nullopt;
+    }
+    std::optional<double> found;
+    constexpr std::string_view words = "ox size";
+    for (const HeadLine& comment : comments) {
+        const std::size_t at = comment.text.find(words);
+        const std::size_t digits = at == std::string::npos ? at : comment.text.find_first_of("0123456789", at);
+        double value = 0;
+        if (digits != std::string::npos &&
+            parse_number(fields_of(std::string_view(comment.text).substr(digits), Separator::blanks).front(), value) &&
+            value > 0) {
+            found = value;
+        }
+    }
+    return found;
+}
+
 } // namespace kith::io

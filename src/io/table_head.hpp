@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -52,5 +53,8 @@ struct Head {
 
 /// A line of one whole number.
 [[nodiscard]] std::optional<std::int64_t> as_count(std::string_view line);
+
+/// What the comments of a list of halos by Rockstar or consistent-trees say: "Box size: 50.000000 Mpc/h".
+[[nodiscard]] std::optional<double> box_size_in(std::span<const HeadLine> comments);
 
 } // namespace kith::io

@@ -41,7 +41,6 @@ private:
     [[nodiscard]] const HeadLine* unread_names() const;
     bool name_width_by_comments(int width);
     bool has_row_names(const std::vector<std::string>& names);
-    void find_box();
     [[nodiscard]] bool all_rows(bool (*is)(const std::vector<string_view>&)) const;
     [[nodiscard]] std::vector<string_view> row_fields(std::size_t line) const {
         return fields_of(without_comment(head_.lines[line].text), table_.separator);
@@ -325,26 +324,6 @@ const HeadLine* Finder::unread_names() const {
     return x != nullptr && y != nullptr ? x : nullptr;
 }
 
-// A list of halos by Rockstar or consistent-trees says: "Box size: 50.000000 Mpc/h".
-void Finder::find_box() {
-    const std::vector<HeadLine>& comments = head_.comments;
-    if (comments.empty() ||
-        !(comments.front().text.starts_with("ID DescID") || comments.front().text.starts_with("scale(0)"))) {
-        return;
-    }
-    constexpr string_view words = "ox size";
-    for (const HeadLine& comment : comments) {
-        const std::size_t at = comment.text.find(words);
-        const std::size_t digits = at == std::string::npos ? at : comment.text.find_first_of("0123456789", at);
-        double value = 0;
-        if (digits != std::string::npos &&
-            parse_number(fields_of(string_view(comment.text).substr(digits), Separator::blanks).front(), value) &&
-            value > 0) {
-            table_.box_size = value;
-        }
-    }
-}
-
 std::optional<TableLayout> Finder::find() {
     if (!head_.lines.empty()) {
         step_over_first_lines();
@@ -385,7 +364,7 @@ std::optional<TableLayout> Finder::find() {
         return std::nullopt;
     }
     choose_columns(table_, file_.path(), columns_);
-    find_box();
+    table_.box_size = box_size_in(head_.comments);
     if (table_.is_vague && columns_.empty() && table_.problem.empty()) {
         table_.problem = message("no column is named x or y, and the first row, line ", table_.line, ", ",
                                  shown(row.text), ", holds other things than numbers; ", how_to_choose);
