@@ -33,6 +33,14 @@ std::string name_of(const nb::bytes& path) {
     return {path.c_str(), path.size()};
 }
 
+/// Runs function(name of the file) with Python's lock free.
+template <class Function>
+auto with_file(const nb::bytes& path, const Function& function) {
+    const std::string name = name_of(path);
+    const Unlocked unlocked;
+    return function(name);
+}
+
 nb::object array_of(const RealArray& array, bool is_flat, nb::handle owner) {
     return std::visit(
         [&](const auto& values) {
@@ -103,12 +111,8 @@ Snapshot snapshot_of(const Catalog& catalog, std::int64_t rows, bool is_float64,
     snapshot.file_rows.resize(static_cast<std::size_t>(rows));
     std::iota(snapshot.file_rows.begin(), snapshot.file_rows.end(), 0);
     if (ids) {
-        if (ids->dtype() != nb::dtype<std::uint64_t>() || ids->ndim() != 1) {
-            throw nb::type_error("ids must be a one-dimensional array of uint64");
-        }
-        require_reach(*ids, {}, "ids");
-        const auto* first = static_cast<const std::uint64_t*>(ids->data_handle());
-        snapshot.ids.assign(first, first + ids->size());
+        const auto given = numbers_of<const std::uint64_t>(*ids, {}, "ids", "uint64");
+        snapshot.ids.assign(given.begin(), given.end());
     }
     return snapshot;
 }
@@ -208,12 +212,7 @@ nb::object owned(std::vector<T> values, std::size_t columns) {
 
 /// Linking lengths, then sizes and parents of each level, the number of rows that have labels, and the provenance.
 nb::tuple read_fof_levels(const nb::bytes& path) {
-    const std::string name = name_of(path);
-    io::FofLevelsFile file;
-    {
-        const Unlocked unlocked;
-        file = io::read_fof_levels(name);
-    }
+    io::FofLevelsFile file = with_file(path, io::read_fof_levels);
     nb::list lengths;
     nb::list sizes;
     nb::list parents;
@@ -226,30 +225,14 @@ nb::tuple read_fof_levels(const nb::bytes& path) {
 }
 
 nb::object read_fof_labels(const nb::bytes& path, std::int64_t level) {
-    const std::string name = name_of(path);
-    std::vector<std::int32_t> labels;
-    {
-        const Unlocked unlocked;
-        labels = io::read_fof_labels(name, level);
-    }
-    return owned(std::move(labels), 0);
+    return owned(with_file(path, [&](const std::string& name) { return io::read_fof_labels(name, level); }), 0);
 }
 
 nb::object read_tipsy_array(const nb::bytes& path, bool integers) {
-    const std::string name = name_of(path);
-    std::vector<std::int64_t> whole;
-    RealArray real;
-    {
-        const Unlocked unlocked;
-        if (integers) {
-            whole = io::read_tipsy_integers(name);
-        } else {
-            real = io::read_tipsy_reals(name);
-        }
-    }
     if (integers) {
-        return owned(std::move(whole), 0);
+        return owned(with_file(path, io::read_tipsy_integers), 0);
     }
+    RealArray real = with_file(path, io::read_tipsy_reals);
     const std::size_t columns = real.columns == 1 ? 0 : static_cast<std::size_t>(real.columns);
     return std::visit([&](auto& values) { return owned(std::move(values), columns); }, real.values);
 }
@@ -341,17 +324,14 @@ void bind_files(nb::module_& module) {
     module.def(
         "read_catalog",
         [](const nb::bytes& path, bool members) {
-            const std::string name = name_of(path);
-            const Unlocked unlocked;
-            return io::read_catalog(name, {.members = members});
+            return with_file(path,
+                             [&](const std::string& name) { return io::read_catalog(name, {.members = members}); });
         },
         nb::arg("path"), nb::arg("members"));
     module.def(
         "read_header",
         [](const nb::bytes& path, const std::vector<std::string>& columns) {
-            const std::string name = name_of(path);
-            const Unlocked unlocked;
-            return io::read_header(name, columns);
+            return with_file(path, [&](const std::string& name) { return io::read_header(name, columns); });
         },
         nb::arg("path"), nb::arg("columns"));
     module.def(
@@ -359,13 +339,13 @@ void bind_files(nb::module_& module) {
         [](const nb::bytes& path, nb::handle types, bool velocities, bool masses, bool ids, bool internal_energies,
            const std::vector<std::string>& columns, std::optional<std::int64_t> sample, std::uint64_t seed) {
             const io::ReadOptions options{selection_of(types), velocities, masses, ids, internal_energies, {}, columns};
-            const std::string name = name_of(path);
-            const Unlocked unlocked;
-            Snapshot snapshot = io::read_snapshot(name, options);
-            if (sample) {
-                io::keep_sample(snapshot, *sample, seed);
-            }
-            return snapshot;
+            return with_file(path, [&](const std::string& name) {
+                Snapshot snapshot = io::read_snapshot(name, options);
+                if (sample) {
+                    io::keep_sample(snapshot, *sample, seed);
+                }
+                return snapshot;
+            });
         },
         nb::arg("path"), nb::arg("types").none(), nb::arg("velocities"), nb::arg("masses"), nb::arg("ids"),
         nb::arg("internal_energies"), nb::arg("columns"), nb::arg("sample").none(), nb::arg("seed"));
@@ -388,10 +368,10 @@ void bind_files(nb::module_& module) {
         "write_catalog",
         [](const nb::bytes& path, Catalog& catalog, const Snapshot& snapshot, nb::handle box,
            const std::string& command, const std::string& input, std::map<std::string, std::string> parameters) {
-            const std::string name = name_of(path);
             catalog.box = box_of(box); // which parts and copies of a catalog keep beside it
-            const Unlocked unlocked;
-            io::write_catalog_hdf5(name, catalog, snapshot, provenance_of(command, input, std::move(parameters)));
+            with_file(path, [&](const std::string& name) {
+                io::write_catalog_hdf5(name, catalog, snapshot, provenance_of(command, input, std::move(parameters)));
+            });
         },
         nb::arg("path"), nb::arg("catalog"), nb::arg("snapshot"), nb::arg("box").none(), nb::arg("command"),
         nb::arg("input"), nb::arg("parameters"));
@@ -403,17 +383,13 @@ void bind_files(nb::module_& module) {
     module.def(
         "write_tipsy",
         [](const nb::bytes& path, const Snapshot& snapshot) {
-            const std::string name = name_of(path);
-            const Unlocked unlocked;
-            io::write_tipsy(name, snapshot);
+            with_file(path, [&](const std::string& name) { io::write_tipsy(name, snapshot); });
         },
         nb::arg("path"), nb::arg("snapshot"));
     module.def(
         "write_gtp",
         [](const nb::bytes& path, const Catalog& catalog, double time) {
-            const std::string name = name_of(path);
-            const Unlocked unlocked;
-            io::write_gtp(name, catalog, time);
+            with_file(path, [&](const std::string& name) { io::write_gtp(name, catalog, time); });
         },
         nb::arg("path"), nb::arg("catalog"), nb::arg("time"));
 }
