@@ -25,7 +25,8 @@ kith_install_library(kith kithTargets)
 if(TARGET kith_io)
     kith_install_library(kith_io kithIoTargets)
 else()
-    set(kith_headers_left_out PATTERN io.hpp EXCLUDE PATTERN catalog_file.hpp EXCLUDE
+    set(kith_headers_left_out PATTERN io.hpp EXCLUDE PATTERN snapshot.hpp EXCLUDE PATTERN result_file.hpp EXCLUDE
+        PATTERN catalog_file.hpp EXCLUDE
         PATTERN catalog_reader.hpp EXCLUDE)
 endif()
 if(TARGET kith_mpi)

@@ -19,7 +19,7 @@ HEADERS = {"async": "groups", "box": "points", "catalog": "halos", "catalog_colu
            "kdtree_arrange": "engines", "kdtree_order": "engines", "kdtree_split": "engines", "kdtree_search": "engines",
            "kdtree_view": "engines", "knn": "neighbors", "other_labels": "neighbors",
             "mpi": "distributed", "pair_counts": "pairs", "group_order": "halos", "halos": "halos",
-           "halo_file": "io", "snapshot_universe": "io", "group_sizes": "groups",
+           "halo_file": "io", "snapshot": "io", "result_file": "io", "snapshot_universe": "io", "group_sizes": "groups",
            "index_array": "support", "neighbor_row": "neighbors", "plane_view": "tree", "plane_walks": "walk", "points": "points",
            "portable": "support",
            "progress": "support", "radius": "neighbors", "spanning_tree": "mst", "sum_neighbors": "neighbors",
