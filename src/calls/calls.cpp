@@ -11,6 +11,7 @@
 #include "pairs/edges.hpp"
 #include "pairs/pair_weights.hpp"
 #include "points/frame.hpp"
+#include "support/at_least.hpp"
 #include "support/dimension.hpp"
 #include "support/message.hpp"
 #include "support/number_types.hpp"
@@ -183,10 +184,7 @@ std::int64_t check(const RadiusCall& call, Where where) {
         check_queries(*call.queries, call.points, options.execution, where);
         require_no_self(options.exclude_self);
     }
-    if (options.max_result_bytes < 0) {
-        throw error(ErrorKind::invalid_argument, of_value(options.max_result_bytes), "max_result_bytes is ",
-                    options.max_result_bytes, "; it must be 0 or more");
-    }
+    require_at_least(0, "max_result_bytes", options.max_result_bytes);
     return check_radii(call.radii, call.row_count());
 }
 
@@ -239,10 +237,7 @@ void check(const FofCall& call, Where where) {
 void check(const DbscanCall& call, Where where) {
     check_engine(call.options.engine, call.points, Task::clusters, where);
     check_eps(call.eps);
-    if (call.min_samples < 1) {
-        throw error(ErrorKind::invalid_argument, of_value(call.min_samples), "min_samples is ", call.min_samples,
-                    "; it must be 1 or more, as it counts the point itself");
-    }
+    require_at_least(1, "min_samples", call.min_samples, "1 or more, as it counts the point itself");
     check_points(call.points, call.options.box, call.options.execution, where);
 }
 
@@ -259,22 +254,11 @@ void check(const SpanningTreeCall& call, Where where) {
 void check(const HdbscanCall& call, Where where) {
     const HdbscanOptions& options = call.options;
     check_engine(options.engine, call.points, Task::density_clusters, where);
-    if (call.min_cluster_size < 2) {
-        throw error(ErrorKind::invalid_argument, of_value(call.min_cluster_size), "min_cluster_size is ",
-                    call.min_cluster_size, "; it must be 2 or more");
-    }
-    if (options.min_samples < 0) {
-        throw error(ErrorKind::invalid_argument, of_value(options.min_samples), "min_samples is ", options.min_samples,
-                    "; it must be 1 or more, as it counts the point itself, or 0 for min_cluster_size");
-    }
-    if (!(options.selection_epsilon >= 0)) {
-        throw error(ErrorKind::invalid_argument, of_value(options.selection_epsilon), "selection_epsilon is ",
-                    options.selection_epsilon, "; it must be 0 or more");
-    }
-    if (options.max_cluster_size < 0) {
-        throw error(ErrorKind::invalid_argument, of_value(options.max_cluster_size), "max_cluster_size is ",
-                    options.max_cluster_size, "; it must be 1 or more, or 0 for no limit");
-    }
+    require_at_least(2, "min_cluster_size", call.min_cluster_size);
+    require_at_least(0, "min_samples", options.min_samples,
+                     "1 or more, as it counts the point itself, or 0 for min_cluster_size");
+    require_at_least(0, "selection_epsilon", options.selection_epsilon);
+    require_at_least(0, "max_cluster_size", options.max_cluster_size, "1 or more, or 0 for no limit");
     check_points(call.points, options.box, options.execution, where);
 }
 

@@ -6,6 +6,7 @@
 
 #include "points/coordinates.hpp"
 #include "support/allocation_errors.hpp"
+#include "support/at_least.hpp"
 #include "support/context.hpp"
 #include "support/dimension.hpp"
 #include "support/message.hpp"
@@ -44,10 +45,7 @@ void check(const PointsView& points, std::span<const std::uint8_t> is_secondary,
         throw detail::error(ErrorKind::invalid_argument, "is_secondary has ", is_secondary.size(), " numbers for ",
                             points.count(), " points; pass one for each");
     }
-    if (min_primaries < 1) {
-        throw detail::error(ErrorKind::invalid_argument, detail::of_value(min_primaries), "min_primaries is ",
-                            min_primaries, "; it must be 1 or more");
-    }
+    detail::require_at_least(1, "min_primaries", min_primaries);
     constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
     if (points.count() > most) {
         throw detail::error(ErrorKind::too_large, points.count(), " points are more than one process can index (", most,

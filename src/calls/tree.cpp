@@ -7,6 +7,7 @@
 #include "engines/kept_index.hpp"
 #include "points/as_given.hpp"
 #include "points/frame.hpp"
+#include "support/at_least.hpp"
 #include "support/context.hpp"
 #include "support/dimension.hpp"
 #include "support/message.hpp"
@@ -19,21 +20,11 @@ namespace kith {
 
 namespace {
 
-void at_least(const char* name, int value, int least) {
-    if (value < least) {
-        throw detail::error(ErrorKind::invalid_argument, detail::of_value(value), name, " is ", value, "; it must be ",
-                            least, " or more");
-    }
-}
-
 void check(const TreeShape& shape) {
-    at_least("leaf_size", shape.leaf_size, 1);
-    at_least("coarsening", shape.coarsening, 2);
-    at_least("top_size", shape.top_size, 1);
-    if (!(shape.regularization >= 0)) {
-        throw detail::error(ErrorKind::invalid_argument, detail::of_value(shape.regularization), "regularization is ",
-                            shape.regularization, "; it must be positive, or 0 to switch it off");
-    }
+    detail::require_at_least(1, "leaf_size", shape.leaf_size);
+    detail::require_at_least(2, "coarsening", shape.coarsening);
+    detail::require_at_least(1, "top_size", shape.top_size);
+    detail::require_at_least(0, "regularization", shape.regularization, "positive, or 0 to switch it off");
 }
 
 /// Options of one engine mean nothing to another. Returns the engine, which is not automatic.
@@ -41,7 +32,7 @@ Engine checked_engine(const TreeOptions& options, std::int64_t points) {
     const Engine engine = options.engine == Engine::automatic ? Engine::tree : options.engine;
     detail::check_engine(engine, detail::Task::index, detail::where_of(options.execution));
     check(options.shape);
-    at_least("leaf_size", options.kdtree.leaf_size, 1);
+    detail::require_at_least(1, "leaf_size", options.kdtree.leaf_size);
     if (engine != Engine::tree && options.shape != TreeShape{}) {
         throw detail::error(ErrorKind::invalid_argument, "a shape of planes was given for an index of the engine '",
                             name_of(engine), "', which has none; leave the shape out");

@@ -8,6 +8,7 @@
 #include "groups/resolve_length.hpp"
 #include "mst/edges.hpp"
 #include "points/as_given.hpp"
+#include "support/at_least.hpp"
 #include "support/denormals.hpp"
 #include "support/dimension.hpp"
 #include "support/message.hpp"
@@ -82,10 +83,7 @@ inline void check_ladder(std::span<const LinkingLength> lengths, const FofLadder
     for (const LinkingLength& length : lengths) {
         check_length(length);
     }
-    if (options.min_members < 1) {
-        throw error(ErrorKind::invalid_argument, of_value(options.min_members), "min_members is ", options.min_members,
-                    "; it must be 1 or more");
-    }
+    require_at_least(1, "min_members", options.min_members);
 }
 
 /// The same of a spanning tree.

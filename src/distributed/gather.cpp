@@ -11,6 +11,7 @@
 #include "distributed/ownership.hpp"
 #include "distributed/point_numbers.hpp"
 #include "distributed/ranks.hpp"
+#include "support/at_least.hpp"
 #include "support/message.hpp"
 
 #include <algorithm>
@@ -270,12 +271,7 @@ void gather_rows(Ranks& ranks, const GivenIds& ids, std::span<const std::int64_t
 
 RankOffsets::RankOffsets(Communicator& communicator, std::int64_t count) : firsts_{0} {
     detail::on_all_ranks(communicator, [&](detail::Ranks& ranks) {
-        ranks.agreed([&] {
-            if (count < 0) {
-                throw detail::error(ErrorKind::invalid_argument, detail::of_value(count), "the number of points is ",
-                                    count, "; it must be 0 or more");
-            }
-        });
+        ranks.agreed([&] { detail::require_at_least(0, "the number of points", count); });
         for (const std::int64_t of_rank : ranks.gather(count)) {
             firsts_.push_back(firsts_.back() + of_rank);
         }

@@ -9,6 +9,7 @@
 #include <kith/communicator.hpp>
 #include <kith/error.hpp>
 
+#include "support/at_least.hpp"
 #include "support/cores.hpp"
 #include "support/message.hpp"
 
@@ -258,10 +259,7 @@ void run_rank(Meeting& meeting, int rank, const std::function<void(Communicator&
 } // namespace
 
 void run_ranks(int ranks, const std::function<void(Communicator&)>& body) {
-    if (ranks < 1) {
-        throw detail::error(ErrorKind::invalid_argument, detail::of_value(ranks), "ranks is ", ranks,
-                            "; it must be 1 or more");
-    }
+    detail::require_at_least(1, "ranks", ranks);
     Meeting meeting(ranks);
     std::vector<std::jthread> others;
     try {

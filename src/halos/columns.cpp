@@ -2,6 +2,7 @@
 
 #include <kith/error.hpp>
 
+#include "support/at_least.hpp"
 #include "support/dimension.hpp"
 #include "support/message.hpp"
 #include "support/number_types.hpp"
@@ -198,9 +199,7 @@ void check_particle_shapes(const Particles& particles, std::int64_t rows, const 
         throw error(ErrorKind::too_large, "labels: ", rows,
                     " rows are more than one process can index (2147483647); split them");
     }
-    if (options.min_members < 1) {
-        refuse(of_value(options.min_members), "min_members is ", options.min_members, "; it must be 1 or more");
-    }
+    require_at_least(1, "min_members", options.min_members);
     check_vectors("positions", particles.positions, rows, device_kind);
     if (particles.velocities) {
         check_vectors("velocities", *particles.velocities, rows, device_kind);
