@@ -1,5 +1,6 @@
 #include "cli/halo_arguments.hpp"
 
+#include "cli/split_text.hpp"
 #include "cli/usage_error.hpp"
 
 #include <kith/halo_file.hpp>
@@ -18,21 +19,9 @@ namespace kith::cli {
 
 namespace {
 
-std::vector<std::string> parts_of(const std::string& text) {
-    std::vector<std::string> parts(1);
-    for (const char c : text) {
-        if (c == ',') {
-            parts.emplace_back();
-        } else {
-            parts.back() += c;
-        }
-    }
-    return parts;
-}
-
 std::vector<Overdensity> parse_overdensities(const std::string& option, const std::string& text) {
     std::vector<Overdensity> parsed;
-    for (const std::string& part : parts_of(text)) {
+    for (const std::string_view part : split_at(text, ',')) {
         const std::optional<Overdensity> overdensity = io::overdensity_named(part);
         if (!overdensity) {
             throw UsageError(fmt::format("{}: '{}' is no overdensity; give vir, or a number above 0 with m (times the "
@@ -48,7 +37,7 @@ std::vector<Overdensity> parse_overdensities(const std::string& option, const st
 }
 
 Softening parse_softening(const std::string& option, const std::string& text) {
-    const std::vector<std::string> parts = parts_of(text);
+    const std::vector<std::string_view> parts = split_at(text, ',');
     constexpr std::array<std::string_view, 2> kernels = {"spline", "plummer"}; // in the order of the kernels
     if (parts.size() > 2) {
         throw UsageError(

@@ -133,10 +133,11 @@ std::vector<FileColumn> columns_of(const CatalogSource& source) {
     std::vector<FileColumn> columns;
     for (const CatalogColumn& column : catalog_columns) {
         if (is_present(column, source)) {
-            columns.push_back({std::string(column.name), column.shape, column.kind,
-                               type_of(column.type, source.snapshot), column.width(source.catalog.dimension),
-                               description_of(column.description, column.kind, source), column.in_table(),
-                               [&column, &source] { return derived_columns.values_of(column, source.catalog, source); }});
+            columns.push_back(
+                {std::string(column.name), column.shape, column.kind, type_of(column.type, source.snapshot),
+                 column.width(source.catalog.dimension), description_of(column.description, column.kind, source),
+                 column.in_table(),
+                 [&column, &source] { return derived_columns.values_of(column, source.catalog, source); }});
         }
     }
     return columns;
