@@ -1,14 +1,14 @@
 // HDBSCAN* over ranks.
 //
-// Core distances come from the search for neighbors over ranks (knn.hpp), the tree of mutual reachability distances
-// from reachability_tree.hpp. Rank 0 gets the edges of all ranks, in the order of ids or global indices; there the
+// Core distances come from a search for neighbors over ranks (near_ghosts.hpp), the tree of mutual reachability
+// distances from reachability_tree.hpp. Rank 0 gets the edges of all ranks, in the order of ids or global indices; there the
 // hierarchy is condensed and clusters are selected as in one process, and each rank gets the rows of its points. Cost:
 // that of the search and of the tree, and O(n log n) on rank 0. Traffic: also 84 bytes per point to and from rank 0,
 // or 96 of float64.
 #include "distributed/hdbscan.hpp"
 
 #include "distributed/given_ids.hpp"
-#include "distributed/knn.hpp"
+#include "distributed/near_ghosts.hpp"
 #include "distributed/reachability_tree.hpp"
 #include "distributed/rebalance.hpp"
 #include "distributed/sorted_keys.hpp"

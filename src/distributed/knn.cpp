@@ -147,7 +147,9 @@ public:
         summary.box = resolved_box(frame());
         summary.wrapped_points = frame().outside;
         const WorkingRows<T> rows(memory, request_.k, queries_ ? std::span<const std::int64_t>() : order_);
-        const GhostPoints<T> ghosts = find(rows);
+        ranks_.agreed([&] { search_own(rows); });
+        const GhostPoints<T> ghosts = fetch(rows);
+        ranks_.agreed([&] { search_ghosts(rows, ghosts); });
         ranks_.agreed([&] { summary.stages = searcher_->take_stages(); });
         ranks_.count_from_device(searcher_->bytes_to_host());
         searcher_.reset(); // frees memory of a GPU
@@ -158,14 +160,6 @@ public:
         ranks_.agreed([&] { finish(rows); });
         const StageReports of_host = context_.take_stages();
         summary.stages.insert(summary.stages.end(), of_host.begin(), of_host.end());
-    }
-
-    /// Brings the rows, in working units. Returns the points of other ranks that it fetched.
-    GhostPoints<T> find(const WorkingRows<T>& rows) {
-        ranks_.agreed([&] { search_own(rows); });
-        GhostPoints<T> ghosts = fetch(rows);
-        ranks_.agreed([&] { search_ghosts(rows, ghosts); });
-        return ghosts;
     }
 
 private:
@@ -328,26 +322,6 @@ void knn_over_ranks(Ranks& ranks, Context& context, const KnnOverRanks& call, co
         .run(rows, summary);
 }
 
-template <Coordinate T>
-std::vector<T> kth_squares_over_ranks(Ranks& ranks, Context& context, const SharedPoints<T>& shared, std::int64_t k) {
-    std::optional<KnnResult> found;
-    std::vector<T> squares;
-    ranks.agreed([&] {
-        found.emplace(shared.points.view.count(), k, IndexType::int64, dtype_of<T>);
-        squares.resize(static_cast<std::size_t>(shared.points.view.count()));
-    });
-    const KnnOptions options{.exclude_self = true};
-    const MakePartSearcher<T> on_host;
-    const WorkingRows<T> rows(found->rows_view(), k, {});
-    (void)DistributedSearch<T>(ranks, context, shared, nullptr, k, options, on_host, {}).find(rows);
-    for (std::size_t i = 0; i < squares.size(); ++i) {
-        squares[i] = rows.distances[static_cast<std::int64_t>(i + 1) * k - 1];
-    }
-    return squares;
-}
-
-template std::vector<float> kth_squares_over_ranks(Ranks&, Context&, const SharedPoints<float>&, std::int64_t);
-template std::vector<double> kth_squares_over_ranks(Ranks&, Context&, const SharedPoints<double>&, std::int64_t);
 template void knn_over_ranks<float>(Ranks&, Context&, const KnnOverRanks&, const MakePartSearcher<float>&,
                                     const NeighborRows&, SearchSummary&, std::vector<float>&);
 template void knn_over_ranks<double>(Ranks&, Context&, const KnnOverRanks&, const MakePartSearcher<double>&,

@@ -32,11 +32,6 @@ template <Coordinate T>
 void knn_over_ranks(Ranks& ranks, Context& context, const KnnOverRanks& call, const MakePartSearcher<T>& on_gpu,
                     const NeighborRows& rows, SearchSummary& summary, std::vector<float>& work);
 
-/// Collective. The squared distance of each point, by its row in the order of numbers, to its k-th nearest other of all
-/// ranks, in working units; k is less than the number of all points. Memory: k rows of an index and a distance per point.
-template <Coordinate T>
-std::vector<T> kth_squares_over_ranks(Ranks& ranks, Context& context, const SharedPoints<T>& shared, std::int64_t k);
-
 /// Collective. Passes the rows to the visitor.
 template <Coordinate T>
 SearchSummary knn_visit_over_ranks(Ranks& ranks, Context& context, const KnnOverRanks& call,

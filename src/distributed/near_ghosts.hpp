@@ -2,7 +2,8 @@
 //
 // Of k nearest neighbors the bound is not known beforehand: each rank first searches its receivers among its own points,
 // and the last neighbor of each row bounds what other ranks can add. Both give, together with the own points, all
-// sources of complete rows.
+// sources of complete rows. Where the last neighbor of a row is all that is wanted, only receivers that other ranks can
+// add to are searched again, among both.
 #pragma once
 
 #include <kith/knn.hpp>
@@ -16,6 +17,7 @@
 #include <cstdint>
 #include <functional>
 #include <type_traits>
+#include <vector>
 
 namespace kith::detail {
 
@@ -23,6 +25,12 @@ namespace kith::detail {
 template <Coordinate T>
 GhostPoints<T> fetch_nearest(Ranks& ranks, Context& context, const SharedPoints<T>& shared, const PartTrees<T>& trees,
                              std::int64_t k, const KnnOptions& options);
+
+/// Collective. The squared distance of each point, by its row in the order of numbers, to its k-th nearest other of all
+/// ranks, in working units; k is less than the number of all points. Cost: the search of the rank's own points, and
+/// that of those near other ranks once more. Memory: O(1) for each own and fetched point, whatever k is.
+template <Coordinate T>
+std::vector<T> kth_squares_over_ranks(Ranks& ranks, Context& context, const SharedPoints<T>& shared, std::int64_t k);
 
 /// The squared radius of a receiver, in working units.
 template <Coordinate T>

@@ -8,6 +8,7 @@
 #include <kith/dbscan.hpp>
 #include <kith/distributed.hpp>
 #include <kith/fof.hpp>
+#include <kith/hdbscan.hpp>
 #include <kith/knn.hpp>
 #include <kith/pair_counts.hpp>
 #include <kith/spanning_tree.hpp>
@@ -142,6 +143,26 @@ TEST_F(RankMemory, OfSpanningTreesIsLittleMoreThanThatOfOneProcess) {
                                    [&](Communicator& ranks, const PointsView& points) {
                                        (void)spanning_tree(points, over_ranks(ranks, options));
                                    });
+}
+
+// Rows of 64 neighbors would take 768 bytes a point.
+TEST_F(RankMemory, OfCoreDistancesDoesNotGrowWithTheNeighbors) {
+    constexpr std::int64_t count = 200'000;
+    const std::vector<std::vector<float>> blocks = blocks_of(count);
+    const auto bytes_with = [&](std::int64_t min_samples) {
+        return memory_of([&] {
+            run_ranks(static_cast<int>(blocks.size()), [&](Communicator& ranks) {
+                const HdbscanOptions options{.min_samples = min_samples, .box = Box::periodic(1), .execution = cpu(1)};
+                (void)hdbscan(PointsView(blocks[static_cast<std::size_t>(ranks.rank())], 3), 50,
+                              over_ranks(ranks, options));
+            });
+        });
+    };
+    const std::int64_t of_two = bytes_with(2);
+    const std::int64_t of_many = bytes_with(65);
+    ASSERT_GT(of_two, count * 8);
+    EXPECT_LE(of_many, of_two + 100 * count) << static_cast<double>(of_two) / count << " bytes a point with 1 neighbor, "
+                                             << static_cast<double>(of_many) / count << " with 64";
 }
 
 } // namespace
