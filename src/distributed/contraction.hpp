@@ -22,9 +22,11 @@ enum class EdgeState : std::uint8_t {
     inner,  ///< within a component: not an edge of the spanning tree
 };
 
-/// What no edge comes after, in the order of edges.
+/// What no edge comes after, in the order of edges; and what none comes before.
 template <class T>
 inline constexpr T after_all_edges = std::numeric_limits<T>::infinity();
+template <class T>
+inline constexpr T before_all_edges = -1;
 
 /// T is a squared length; or what else edges are ordered by, in its place.
 template <class T>

@@ -14,18 +14,20 @@ namespace kith::detail {
 namespace {
 
 /// Walks down the tree for one request. Several may run at once.
-template <Coordinate T>
+template <class Metric>
 class ForeignWalk {
 public:
-    ForeignWalk(const Frame<T>& frame, const TreeView<T>& tree, const OwnComponents<T>& components,
-                const NodeComponents& of_nodes, std::uint8_t* is_wanted)
-        : frame_(frame), tree_(tree), components_(components), of_nodes_(of_nodes), is_wanted_(is_wanted) {}
+    using T = typename Metric::Scalar;
+
+    ForeignWalk(const AskedPoints<Metric>& points, std::uint8_t* is_wanted)
+        : points_(points), frame_(points.shared.points.frame), tree_(points.tree), is_wanted_(is_wanted) {}
 
     /// Marks what is within the bound that is left, and returns it.
     T walk(const EdgeRequest<T>& request) {
         box_ = request.box;
         bound_ = request.bound;
         component_ = request.component;
+        core_ = request.core;
         if (tree_.top >= 0) {
             for (const bool marks : {false, true}) {
                 marks_ = marks;
@@ -40,12 +42,16 @@ private:
         const PlaneView<T>& plane = tree_.planes[level];
         std::vector<std::pair<T, std::int32_t>> near;
         for (std::int32_t node = begin; node < end; ++node) {
-            const std::int64_t component = of_nodes_[level][node];
+            const std::int64_t component = points_.of_nodes[level][node];
             if (component == no_component || component == component_) {
                 continue;
             }
             const BoxDistances<T> distances(frame_, box_, corners_of(plane, node, frame_.dimension));
-            bound_ = std::min(bound_, distances.greatest);
+            if constexpr (Metric::has_cores) {
+                lower(points_.largest_cores[level][node], distances.greatest);
+            } else {
+                lower(0, distances.greatest);
+            }
             if (distances.least <= bound_) {
                 near.emplace_back(distances.least, node);
             }
@@ -65,8 +71,9 @@ private:
 
     void visit_points(std::int32_t begin, std::int32_t end) {
         for (std::int32_t i = begin; i < end; ++i) {
-            const std::int32_t component = components_.of_row[tree_.points.indices[i]];
-            if (component < 0 || components_.names[component] == component_) {
+            const std::int32_t row = tree_.points.indices[i];
+            const std::int32_t component = points_.components.of_row[row];
+            if (component < 0 || points_.components.names[component] == component_) {
                 continue;
             }
             Corners<T> point{};
@@ -74,30 +81,38 @@ private:
                 point[axis] = point[max_dimension + axis] = tree_.points.axis(axis)[i];
             }
             const BoxDistances<T> distances(frame_, box_, point);
-            bound_ = std::min(bound_, distances.greatest);
+            lower(points_.metric.core(row), distances.greatest);
             if (marks_ && distances.least <= bound_) {
                 std::atomic_ref(is_wanted_[i]).store(1, std::memory_order_relaxed);
             }
         }
     }
 
+    /// There is an edge of up to this squared distance from any point of the box, to a point of up to this core distance.
+    void lower(T core, T greatest) {
+        bound_ = std::min(bound_, Metric::has_cores ? std::max({core_, core, greatest}) : greatest);
+    }
+
+    const AskedPoints<Metric>& points_;
     const Frame<T>& frame_;
     const TreeView<T>& tree_;
-    const OwnComponents<T>& components_;
-    const NodeComponents& of_nodes_;
     std::uint8_t* is_wanted_;
     Corners<T> box_{};
     T bound_ = 0;
+    T core_ = 0;
     std::int64_t component_ = EdgeRequest<T>::any;
     bool marks_ = false;
 };
 
 } // namespace
 
-template <Coordinate T>
-std::vector<RankMessage> answers_to_edge_requests(Context& context, const SharedPoints<T>& shared,
-                                                  const TreeView<T>& tree, const OwnComponents<T>& components,
-                                                  const NodeComponents& of_nodes, std::vector<RankMessage> requests) {
+template <class Metric>
+std::vector<RankMessage> answers_to_edge_requests(Context& context, const AskedPoints<Metric>& points,
+                                                  std::vector<RankMessage> requests) {
+    using T = typename Metric::Scalar;
+    const SharedPoints<T>& shared = points.shared;
+    const TreeView<T>& tree = points.tree;
+    const auto& components = points.components;
     const Frame<T>& frame = shared.points.frame;
     std::vector<RankMessage> messages;
     if (requests.empty()) {
@@ -107,11 +122,11 @@ std::vector<RankMessage> answers_to_edge_requests(Context& context, const Shared
     const Coordinates<T> given(shared.points.view);
     for (RankMessage& of_rank : requests) {
         MessageReader reader(of_rank.bytes);
-        const std::vector<EdgeRequest<T>> asked = taken_edge_requests<T>(reader, frame.dimension);
+        const std::vector<EdgeRequest<T>> asked = taken_edge_requests<T>(reader, frame.dimension, Metric::has_cores);
         std::vector<T> bounds(asked.size());
         std::memset(is_wanted.data(), 0, tree.points.count);
         parallel_for(0, std::ssize(asked), 16, [&](std::int64_t begin, std::int64_t end) {
-            ForeignWalk<T> walk(frame, tree, components, of_nodes, is_wanted.data());
+            ForeignWalk<Metric> walk(points, is_wanted.data());
             for (std::int64_t i = begin; i < end; ++i) {
                 bounds[i] = walk.walk(asked[i]);
             }
@@ -139,29 +154,40 @@ std::vector<RankMessage> answers_to_edge_requests(Context& context, const Shared
                 writer.put_value(given(row, axis));
             }
         }
+        for (std::size_t i = 0; Metric::has_cores && i < wanted.size(); ++i) {
+            writer.put_value(points.metric.core(wanted[i]));
+        }
         of_rank.bytes = std::vector<std::byte>(); // frees them
     }
     return messages;
 }
 
-template <Coordinate T>
-void take_edge_answer(const RankMessage& message, int dimension, EdgeRequests<T>& requests, EdgePoints<T>& points) {
+template <class Metric>
+void take_edge_answer(const RankMessage& message, int dimension, EdgeRequests<Metric>& requests,
+                      EdgePoints<typename Metric::Scalar>& points) {
     MessageReader reader(message.bytes);
     requests.take_bounds(message.rank, reader);
     const auto count = take_number(reader);
     take_differences(reader, count, 0, points.numbers);
     take_differences(reader, count, 0, points.components);
     reader.take(count * dimension, points.rows);
+    if (Metric::has_cores) {
+        reader.take(count, points.cores);
+    }
     points.ranks.resize(points.numbers.size(), message.rank);
 }
 
-template std::vector<RankMessage> answers_to_edge_requests(Context&, const SharedPoints<float>&, const TreeView<float>&,
-                                                           const OwnComponents<float>&, const NodeComponents&,
+template std::vector<RankMessage> answers_to_edge_requests(Context&, const AskedPoints<PlainDistance<float>>&,
                                                            std::vector<RankMessage>);
-template void take_edge_answer(const RankMessage&, int, EdgeRequests<float>&, EdgePoints<float>&);
-template std::vector<RankMessage> answers_to_edge_requests(Context&, const SharedPoints<double>&,
-                                                           const TreeView<double>&, const OwnComponents<double>&,
-                                                           const NodeComponents&, std::vector<RankMessage>);
-template void take_edge_answer(const RankMessage&, int, EdgeRequests<double>&, EdgePoints<double>&);
+template void take_edge_answer(const RankMessage&, int, EdgeRequests<PlainDistance<float>>&, EdgePoints<float>&);
+template std::vector<RankMessage> answers_to_edge_requests(Context&, const AskedPoints<PlainDistance<double>>&,
+                                                           std::vector<RankMessage>);
+template void take_edge_answer(const RankMessage&, int, EdgeRequests<PlainDistance<double>>&, EdgePoints<double>&);
+template std::vector<RankMessage> answers_to_edge_requests(Context&, const AskedPoints<MutualReachability<float>>&,
+                                                           std::vector<RankMessage>);
+template void take_edge_answer(const RankMessage&, int, EdgeRequests<MutualReachability<float>>&, EdgePoints<float>&);
+template std::vector<RankMessage> answers_to_edge_requests(Context&, const AskedPoints<MutualReachability<double>>&,
+                                                           std::vector<RankMessage>);
+template void take_edge_answer(const RankMessage&, int, EdgeRequests<MutualReachability<double>>&, EdgePoints<double>&);
 
 } // namespace kith::detail

@@ -2,7 +2,9 @@
 //
 // For each request, the points of other components than the asking one within its bound of its box. A point of another
 // component at the box's greatest distance from it is an edge out of the asking one, so that no answer reaches farther:
-// the first walk down the tree lowers the bound, the second marks what is within it. Cost: two walks for each request.
+// the first walk down the tree lowers the bound, the second marks what is within it. With core distances that edge weighs
+// no more than the largest core distance that the request names, and those of the node, allow. Cost: two walks for each
+// request.
 #pragma once
 
 #include "distributed/edge_requests.hpp"
@@ -18,14 +20,27 @@
 
 namespace kith::detail {
 
+/// The points of this rank and their nodes.
+template <class Metric>
+struct AskedPoints {
+    using T = typename Metric::Scalar;
+
+    const SharedPoints<T>& shared;
+    const Metric& metric;
+    const TreeView<T>& tree;
+    const std::vector<Buffer<T>>& largest_cores; ///< by level and node, if there are core distances
+    const OwnComponents<typename Metric::Length>& components;
+    const NodeComponents& of_nodes;
+};
+
 /// Inside a stage, without communication. Answers requests, which are freed.
-template <Coordinate T>
-std::vector<RankMessage> answers_to_edge_requests(Context& context, const SharedPoints<T>& shared,
-                                                  const TreeView<T>& tree, const OwnComponents<T>& components,
-                                                  const NodeComponents& of_nodes, std::vector<RankMessage> requests);
+template <class Metric>
+std::vector<RankMessage> answers_to_edge_requests(Context& context, const AskedPoints<Metric>& points,
+                                                  std::vector<RankMessage> requests);
 
 /// Appends the points of an answer, whose bounds `requests` take.
-template <Coordinate T>
-void take_edge_answer(const RankMessage& message, int dimension, EdgeRequests<T>& requests, EdgePoints<T>& points);
+template <class Metric>
+void take_edge_answer(const RankMessage& message, int dimension, EdgeRequests<Metric>& requests,
+                      EdgePoints<typename Metric::Scalar>& points);
 
 } // namespace kith::detail

@@ -31,7 +31,7 @@ T rounded_bound(T bound) {
 }
 
 template <Coordinate T>
-void put_edge_requests(MessageWriter& writer, int dimension, std::span<const EdgeRequest<T>> requests) {
+void put_edge_requests(MessageWriter& writer, int dimension, bool has_cores, std::span<const EdgeRequest<T>> requests) {
     put_bits(writer, requests.size());
     PackedBoxWriter<T> boxes(writer, dimension);
     for (const EdgeRequest<T>& request : requests) {
@@ -46,14 +46,19 @@ void put_edge_requests(MessageWriter& writer, int dimension, std::span<const Edg
         put_bits(writer, i - begin);
         put_number(writer, component);
         DifferenceWriter bounds(writer);
-        for (std::size_t j = begin; j < (component == EdgeRequest<T>::any ? i : begin + 1); ++j) {
+        const bool is_each = has_cores || component == EdgeRequest<T>::any;
+        for (std::size_t j = begin; j < (is_each ? i : begin + 1); ++j) {
             bounds.put(PackedBound<T>::of(requests[j].bound));
         }
+    }
+    DifferenceWriter cores(writer);
+    for (std::size_t i = 0; has_cores && i < requests.size(); ++i) {
+        cores.put(PackedBound<T>::of(requests[i].core));
     }
 }
 
 template <Coordinate T>
-std::vector<EdgeRequest<T>> taken_edge_requests(MessageReader& reader, int dimension) {
+std::vector<EdgeRequest<T>> taken_edge_requests(MessageReader& reader, int dimension, bool has_cores) {
     std::vector<EdgeRequest<T>> requests(take_bits(reader));
     PackedBoxReader<T> boxes(reader, dimension);
     for (EdgeRequest<T>& request : requests) {
@@ -63,12 +68,19 @@ std::vector<EdgeRequest<T>> taken_edge_requests(MessageReader& reader, int dimen
     for (std::size_t i = 0; i < requests.size();) {
         const auto run = static_cast<std::size_t>(take_bits(reader));
         const std::int64_t component = take_number(reader);
-        const bool is_any = component == EdgeRequest<T>::any;
+        const bool is_each = has_cores || component == EdgeRequest<T>::any;
         bounds.clear();
-        take_differences(reader, is_any ? static_cast<std::int64_t>(run) : 1, 0, bounds);
+        take_differences(reader, is_each ? static_cast<std::int64_t>(run) : 1, 0, bounds);
         for (std::size_t j = 0; j < run; ++j, ++i) {
-            requests[i].bound = PackedBound<T>::value(bounds[is_any ? j : 0]);
+            requests[i].bound = PackedBound<T>::value(bounds[is_each ? j : 0]);
             requests[i].component = component;
+        }
+    }
+    if (has_cores) {
+        std::vector<std::int64_t> cores;
+        take_differences(reader, std::ssize(requests), 0, cores);
+        for (std::size_t i = 0; i < requests.size(); ++i) {
+            requests[i].core = PackedBound<T>::value(cores[i]);
         }
     }
     return requests;
@@ -100,13 +112,13 @@ void take_answered_bounds(MessageReader& reader, std::span<EdgeRequest<T>> asked
 }
 
 template float rounded_bound(float);
-template void put_edge_requests(MessageWriter&, int, std::span<const EdgeRequest<float>>);
-template std::vector<EdgeRequest<float>> taken_edge_requests(MessageReader&, int);
+template void put_edge_requests(MessageWriter&, int, bool, std::span<const EdgeRequest<float>>);
+template std::vector<EdgeRequest<float>> taken_edge_requests(MessageReader&, int, bool);
 template void put_answered_bounds(MessageWriter&, std::span<const EdgeRequest<float>>, std::span<const float>);
 template void take_answered_bounds(MessageReader&, std::span<EdgeRequest<float>>);
 template double rounded_bound(double);
-template void put_edge_requests(MessageWriter&, int, std::span<const EdgeRequest<double>>);
-template std::vector<EdgeRequest<double>> taken_edge_requests(MessageReader&, int);
+template void put_edge_requests(MessageWriter&, int, bool, std::span<const EdgeRequest<double>>);
+template std::vector<EdgeRequest<double>> taken_edge_requests(MessageReader&, int, bool);
 template void put_answered_bounds(MessageWriter&, std::span<const EdgeRequest<double>>, std::span<const double>);
 template void take_answered_bounds(MessageReader&, std::span<EdgeRequest<double>>);
 

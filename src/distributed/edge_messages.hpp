@@ -24,6 +24,7 @@ struct EdgeRequest {
     std::int64_t component; ///< name, or any
     Corners<T> whole;       ///< contains the box; not sent
     int bits;               ///< of its longest side to which the box is rounded; not sent
+    T core = 0; ///< the largest squared core distance of points that ask; sent where there are such, rounded up
 };
 
 /// Points of other ranks.
@@ -33,17 +34,18 @@ struct EdgePoints {
     std::vector<std::int64_t> numbers;
     std::vector<std::int64_t> components; ///< names
     std::vector<std::int32_t> ranks;
+    std::vector<T> cores; ///< squared core distances, if there are such
 };
 
 /// A bound as it is sent, which is no less.
 template <Coordinate T>
 T rounded_bound(T bound);
 
-/// Those of a component that follow each other have one bound.
+/// Without core distances, those of a component that follow each other have one bound.
 template <Coordinate T>
-void put_edge_requests(MessageWriter& writer, int dimension, std::span<const EdgeRequest<T>> requests);
+void put_edge_requests(MessageWriter& writer, int dimension, bool has_cores, std::span<const EdgeRequest<T>> requests);
 template <Coordinate T>
-std::vector<EdgeRequest<T>> taken_edge_requests(MessageReader& reader, int dimension);
+std::vector<EdgeRequest<T>> taken_edge_requests(MessageReader& reader, int dimension, bool has_cores);
 
 /// The bounds to which requests have been answered.
 template <Coordinate T>

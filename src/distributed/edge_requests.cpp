@@ -37,17 +37,18 @@ T number_after(T number) {
 
 } // namespace
 
-template <Coordinate T>
-EdgeRequests<T>::EdgeRequests(Ranks& ranks, Context& context, const SharedPoints<T>& shared, const TreeView<T>& view)
-    : shared_(shared), view_(view), foreign_(ranks, shared.points.frame, view) {
+template <class Metric>
+EdgeRequests<Metric>::EdgeRequests(Ranks& ranks, Context& context, const SharedPoints<T>& shared, const Metric& metric,
+                                   const TreeView<T>& view)
+    : shared_(shared), metric_(metric), view_(view), foreign_(ranks, shared.points.frame, view) {
     ranks.agreed([&] {
         bounds_ = Buffer<T>(context.memory_tracker(), view.points.count);
         context.stage("ask", [&] { find_bounds(); });
     });
 }
 
-template <Coordinate T>
-Corners<T> EdgeRequests<T>::corners_at(std::int64_t position) const {
+template <class Metric>
+auto EdgeRequests<Metric>::corners_at(std::int64_t position) const -> Corners<T> {
     Corners<T> point{};
     for (int axis = 0; axis < frame().dimension; ++axis) {
         point[axis] = point[max_dimension + axis] = view_.points.axis(axis)[position];
@@ -55,8 +56,8 @@ Corners<T> EdgeRequests<T>::corners_at(std::int64_t position) const {
     return point;
 }
 
-template <Coordinate T>
-void EdgeRequests<T>::find_bounds() {
+template <class Metric>
+void EdgeRequests<Metric>::find_bounds() {
     if (view_.top < 0) {
         return;
     }
@@ -96,8 +97,8 @@ void EdgeRequests<T>::find_bounds() {
     });
 }
 
-template <Coordinate T>
-std::vector<RankMessage> EdgeRequests<T>::make_probes(const OwnComponents<T>& components, bool is_first) {
+template <class Metric>
+std::vector<RankMessage> EdgeRequests<Metric>::make_probes(const Components& components, bool is_first) {
     requests_.clear();
     requesting_.clear();
     groups_.clear();
@@ -115,7 +116,7 @@ std::vector<RankMessage> EdgeRequests<T>::make_probes(const OwnComponents<T>& co
             std::ranges::move(of_leaves, std::back_inserter(groups_));
         }
     }
-    each_component(components, [&](std::int32_t component, T reach, std::span<const std::int64_t> asking) {
+    each_component(components, [&](std::int32_t component, const Length& reach, std::span<const std::int64_t> asking) {
         const bool is_complete = std::ssize(asking) <= most_requests_;
         if (is_complete && !groups_[asking.front()].is_far) {
             return;
@@ -131,19 +132,19 @@ std::vector<RankMessage> EdgeRequests<T>::make_probes(const OwnComponents<T>& co
     return addressed();
 }
 
-template <Coordinate T>
-std::vector<RankMessage> EdgeRequests<T>::make(const OwnComponents<T>& components, const EdgePoints<T>& points) {
+template <class Metric>
+std::vector<RankMessage> EdgeRequests<Metric>::make(const Components& components, const EdgePoints<T>& points) {
     requests_.clear();
     lower_reaches(components, points);
     for (const Group& group : groups_) {
-        if (group.component == OwnComponents<T>::none) {
+        if (group.component == Components::none) {
             const auto first_row = std::ssize(requesting_);
             requesting_.insert(requesting_.end(), group.positions.begin(), group.positions.end());
             add_request(group, first_row, bits_of_side, group.reach, EdgeRequest<T>::any);
         }
     }
     std::vector<std::int64_t> in_order;
-    each_component(components, [&](std::int32_t component, T reach, std::span<const std::int64_t> asking) {
+    each_component(components, [&](std::int32_t component, const Length& reach, std::span<const std::int64_t> asking) {
         if (std::ssize(asking) > most_requests_) {
             return;
         }
@@ -152,7 +153,7 @@ std::vector<RankMessage> EdgeRequests<T>::make(const OwnComponents<T>& component
         for (const std::int64_t i : in_order) {
             const auto first_row = std::ssize(requesting_);
             std::ranges::copy_if(groups_[i].positions, std::back_inserter(requesting_), [&](std::int32_t position) {
-                return bounds_[view_.points.indices[position]] <= reach;
+                return limit_of(view_.points.indices[position]) <= reach;
             });
             add_request(groups_[i], first_row, bits_of_side, reach, components.names[component]);
         }
@@ -161,19 +162,19 @@ std::vector<RankMessage> EdgeRequests<T>::make(const OwnComponents<T>& component
 }
 
 /// Appends the groups of a leaf.
-template <Coordinate T>
-void EdgeRequests<T>::find_groups(const OwnComponents<T>& components, std::int64_t leaf, bool is_first,
-                                  std::vector<Group>& groups) {
+template <class Metric>
+void EdgeRequests<Metric>::find_groups(const Components& components, std::int64_t leaf, bool is_first,
+                                       std::vector<Group>& groups) {
     const PlaneView<T>& leaves = view_.planes[0];
     std::vector<AskingPoint> asking;
-    T smallest = std::numeric_limits<T>::infinity(); // of the least known edges
+    Length smallest = after_all_edges<Length>; // of the least known edges
     for (std::int32_t i = leaves.first_point[leaf]; i < leaves.first_point[leaf + 1]; ++i) {
         const std::int32_t row = view_.points.indices[i];
         const std::int32_t component = components.of_row[row];
         if (component < 0) {
             continue;
         }
-        if (bounds_[row] <= (is_first ? first_asking<T> : T(1)) * components.nearest[component]) {
+        if (limit_of(row) <= (is_first ? first_asking<T> : T(1)) * components.nearest[component]) {
             asking.emplace_back(component, i);
             smallest = std::min(smallest, components.nearest[component]);
         }
@@ -186,7 +187,7 @@ void EdgeRequests<T>::find_groups(const OwnComponents<T>& components, std::int64
         });
         Group all = together.empty() ? Group{} : group_of(together, leaf);
         if (!together.empty() && together.front().first != together.back().first && !all.is_far) {
-            all.component = OwnComponents<T>::none;
+            all.component = Components::none;
             for (const auto& [component, position] : together) {
                 all.reach = std::max(all.reach, first_reach<T> * components.nearest[component]);
             }
@@ -209,35 +210,35 @@ void EdgeRequests<T>::find_groups(const OwnComponents<T>& components, std::int64
 }
 
 /// Its reach is left open.
-template <Coordinate T>
-typename EdgeRequests<T>::Group EdgeRequests<T>::group_of(std::span<const AskingPoint> points,
-                                                          std::int64_t leaf) const {
-    Group group{points.front().first,
-                std::numeric_limits<T>::infinity(),
-                0,
-                false,
-                corners_of(view_.planes[0], leaf, frame().dimension),
-                {},
-                {}};
+template <class Metric>
+auto EdgeRequests<Metric>::group_of(std::span<const AskingPoint> points, std::int64_t leaf) const -> Group {
+    Group group{points.front().first, 0, {}, {}, false, corners_of(view_.planes[0], leaf, frame().dimension), {}, {}};
     for (const auto& [component, position] : points) {
         group.positions.push_back(position);
-        group.bound = std::min(group.bound, bounds_[view_.points.indices[position]]);
     }
     group.box = joined_box<T>(group.positions.begin(), group.positions.end(),
                               [this](std::int32_t position) { return corners_at(position); });
-    group.is_far = is_far(group);
+    find_limits(group);
     return group;
 }
 
-template <Coordinate T>
-bool EdgeRequests<T>::is_far(const Group& group) const {
-    return group.bound > near_diagonals<T> * BoxDistances<T>(frame(), group.box, group.box).greatest;
+/// From the bounds of its points.
+template <class Metric>
+void EdgeRequests<Metric>::find_limits(Group& group) const {
+    group.bound = std::numeric_limits<T>::infinity();
+    group.limit = after_all_edges<Length>;
+    for (const std::int32_t position : group.positions) {
+        const std::int32_t row = view_.points.indices[position];
+        group.bound = std::min(group.bound, bounds_[row]);
+        group.limit = std::min(group.limit, limit_of(row));
+    }
+    group.is_far = group.bound > near_diagonals<T> * BoxDistances<T>(frame(), group.box, group.box).greatest;
 }
 
 /// Raises the bounds of a component's points in a leaf. Returns whether they may still ask.
-template <Coordinate T>
-bool EdgeRequests<T>::find_reach(const OwnComponents<T>& components, bool is_first, Group& group) {
-    group.reach = std::numeric_limits<T>::infinity();
+template <class Metric>
+bool EdgeRequests<Metric>::find_reach(const Components& components, bool is_first, Group& group) {
+    group.reach = after_all_edges<Length>;
     if (is_first && !group.is_far) { // its bounds are those of its points
         return true;
     }
@@ -251,17 +252,18 @@ bool EdgeRequests<T>::find_reach(const OwnComponents<T>& components, bool is_fir
         T& bound = bounds_[view_.points.indices[position]];
         bound = std::max(bound, nearest);
     }
-    group.bound = std::max(group.bound, nearest);
-    group.is_far = is_far(group);
-    if (at >= 0) {
-        group.reach = BoxDistances<T>(frame(), group.box, foreign_.box(at)).greatest;
+    find_limits(group);
+    if constexpr (!Metric::has_cores) {
+        if (at >= 0) {
+            group.reach = BoxDistances<T>(frame(), group.box, foreign_.box(at)).greatest;
+        }
     }
-    return at >= 0 && group.bound <= components.nearest[group.component];
+    return at >= 0 && group.limit <= components.nearest[group.component];
 }
 
 /// By edges to points that are known; and raises the groups' bounds to those of their points.
-template <Coordinate T>
-void EdgeRequests<T>::lower_reaches(const OwnComponents<T>& components, const EdgePoints<T>& points) {
+template <class Metric>
+void EdgeRequests<Metric>::lower_reaches(const Components& components, const EdgePoints<T>& points) {
     const NormalizedPoints<T> known = normalized(frame(), PointsView(points.rows, frame().dimension));
     const PointReader<T> coordinates(known);
     std::vector<Corners<T>> corners(points.numbers.size());
@@ -272,36 +274,38 @@ void EdgeRequests<T>::lower_reaches(const OwnComponents<T>& components, const Ed
     }
     parallel_each(std::ssize(groups_), 16, [&](std::int64_t g) {
         Group& group = groups_[g];
-        if (group.component == OwnComponents<T>::none) {
+        if (group.component == Components::none) {
             return;
         }
-        group.bound = std::numeric_limits<T>::infinity();
-        for (const std::int32_t position : group.positions) {
-            group.bound = std::min(group.bound, bounds_[view_.points.indices[position]]);
-        }
+        find_limits(group);
         for (std::size_t i = 0; i < corners.size(); ++i) {
+            T core = 0;
+            if constexpr (Metric::has_cores) {
+                core = points.cores[i];
+            }
             if (points.components[i] == components.names[group.component] ||
-                !(least(group.box, corners[i]) < group.reach)) {
+                !(metric_.between(0, core, least(group.box, corners[i])) < group.reach)) {
                 continue;
             }
             for (const std::int32_t position : group.positions) {
-                group.reach = std::min(group.reach, least(corners_at(position), corners[i]));
+                const T squared = least(corners_at(position), corners[i]);
+                group.reach = std::min(group.reach, metric_.between(core_at(position), core, squared));
             }
         }
     });
 }
 
 /// body(component, reach, groups): those that may have an edge of up to `reach`, the nearest first.
-template <Coordinate T>
+template <class Metric>
 template <class Body>
-void EdgeRequests<T>::each_component(const OwnComponents<T>& components, const Body& body) {
-    std::vector<T> reach = components.nearest;
-    std::vector<std::tuple<std::int32_t, T, std::int64_t>> order; // component, bound, group
+void EdgeRequests<Metric>::each_component(const Components& components, const Body& body) {
+    std::vector<Length> reach = components.nearest;
+    std::vector<std::tuple<std::int32_t, Length, std::int64_t>> order; // component, limit, group
     for (std::int64_t i = 0; i < std::ssize(groups_); ++i) {
         const Group& group = groups_[i];
-        if (group.component != OwnComponents<T>::none) {
+        if (group.component != Components::none) {
             reach[group.component] = std::min(reach[group.component], group.reach);
-            order.emplace_back(group.component, group.bound, i);
+            order.emplace_back(group.component, group.limit, i);
         }
     }
     std::ranges::sort(order);
@@ -321,18 +325,24 @@ void EdgeRequests<T>::each_component(const OwnComponents<T>& components, const B
 }
 
 /// Of the requesting points from `first_row` on, which are of the group.
-template <Coordinate T>
-void EdgeRequests<T>::add_request(const Group& group, std::int64_t first_row, int bits, T bound,
-                                  std::int64_t component) {
+template <class Metric>
+void EdgeRequests<Metric>::add_request(const Group& group, std::int64_t first_row, int bits, const Length& reach,
+                                       std::int64_t component) {
     const Corners<T> box = joined_box<T>(requesting_.begin() + first_row, requesting_.end(),
                                          [this](std::int32_t position) { return corners_at(position); });
-    requests_.push_back(
-        {{box, rounded_bound(bound), component, group.of_leaf, bits}, first_row, std::ssize(requesting_)});
+    T smallest = std::numeric_limits<T>::infinity();
+    T largest = 0;
+    for (std::int64_t i = first_row; i < std::ssize(requesting_); ++i) {
+        smallest = std::min(smallest, core_at(requesting_[i]));
+        largest = std::max(largest, core_at(requesting_[i]));
+    }
+    const T bound = rounded_bound(metric_.radius_of(reach, smallest));
+    requests_.push_back({{box, bound, component, group.of_leaf, bits, largest}, first_row, std::ssize(requesting_)});
 }
 
 /// The requests, to the ranks with boxes of other components within reach.
-template <Coordinate T>
-std::vector<RankMessage> EdgeRequests<T>::addressed() {
+template <class Metric>
+std::vector<RankMessage> EdgeRequests<Metric>::addressed() {
     requests_to_.assign(foreign_.ranks(), {});
     for (std::size_t r = 0; r < requests_.size(); ++r) {
         const EdgeRequest<T>& request = requests_[r].sent;
@@ -352,12 +362,12 @@ std::vector<RankMessage> EdgeRequests<T>::addressed() {
         for (const std::int32_t i : list) {
             asked.push_back(requests_[i].sent);
         }
-        put_edge_requests<T>(writer, frame().dimension, asked);
+        put_edge_requests<T>(writer, frame().dimension, Metric::has_cores, asked);
     });
 }
 
-template <Coordinate T>
-void EdgeRequests<T>::take_bounds(int rank, MessageReader& reader) {
+template <class Metric>
+void EdgeRequests<Metric>::take_bounds(int rank, MessageReader& reader) {
     std::vector<EdgeRequest<T>> asked;
     for (const std::int32_t i : requests_to_[rank]) {
         asked.push_back(requests_[i].sent);
@@ -369,8 +379,8 @@ void EdgeRequests<T>::take_bounds(int rank, MessageReader& reader) {
     }
 }
 
-template <Coordinate T>
-void EdgeRequests<T>::raise_bounds() {
+template <class Metric>
+void EdgeRequests<Metric>::raise_bounds() {
     for (const Request& request : requests_) {
         for (std::int64_t i = request.first_row; i < request.end_row; ++i) {
             T& bound = bounds_[view_.points.indices[requesting_[i]]];
@@ -379,7 +389,9 @@ void EdgeRequests<T>::raise_bounds() {
     }
 }
 
-template class EdgeRequests<float>;
-template class EdgeRequests<double>;
+template class EdgeRequests<PlainDistance<float>>;
+template class EdgeRequests<PlainDistance<double>>;
+template class EdgeRequests<MutualReachability<float>>;
+template class EdgeRequests<MutualReachability<double>>;
 
 } // namespace kith::detail

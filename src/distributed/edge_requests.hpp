@@ -11,6 +11,9 @@
 // from other ranks, or has more requests than a round allows (8 in the first, 64 in the second), first asks with single
 // points, one of each of its nearest leaves, for the points nearest to them. An edge from any of its points to these
 // limits the length for the requests proper, if they are then few enough.
+//
+// Bounds and what travels are squared distances; components and edges are compared by the metric (tree_metric.hpp). The
+// core distances of points behind boxes are not known, so with core distances boxes limit nothing.
 #pragma once
 
 #include "distributed/edge_messages.hpp"
@@ -19,6 +22,7 @@
 #include "distributed/open_edges.hpp"
 #include "distributed/ranks.hpp"
 #include "distributed/shared_frame.hpp"
+#include "distributed/tree_metric.hpp"
 #include "support/context.hpp"
 #include "tree/view.hpp"
 
@@ -29,23 +33,30 @@
 
 namespace kith::detail {
 
-template <Coordinate T>
+template <class Metric>
 class EdgeRequests {
 public:
-    /// Collective. Of the points of the tree, which has no planes if there are none.
-    EdgeRequests(Ranks& ranks, Context& context, const SharedPoints<T>& shared, const TreeView<T>& view);
+    using T = typename Metric::Scalar;
+    using Length = typename Metric::Length;
+    using Components = OwnComponents<Length>;
 
-    /// By row: a squared length that no unknown edge between the point and another rank and component is shorter than.
-    [[nodiscard]] const Buffer<T>& bounds() const { return bounds_; }
+    /// Collective. Of the points of the tree, which has no planes if there are none.
+    EdgeRequests(Ranks& ranks, Context& context, const SharedPoints<T>& shared, const Metric& metric,
+                 const TreeView<T>& view);
+
+    /// A length that no unknown edge between the point and another rank and component is less than.
+    [[nodiscard]] Length limit_of(std::int64_t row) const {
+        return metric_.between(metric_.core(row), 0, bounds_[row]);
+    }
     /// Positions of the points that ask in this round, request after request; some twice.
     [[nodiscard]] const std::vector<std::int32_t>& requesting() const { return requesting_; }
 
     /// Collective. After the first round: to which components the nodes of the top planes belong.
     void share_components(Ranks& ranks, const NodeComponents& of_nodes) { foreign_.share_components(ranks, of_nodes); }
     /// Begins a round. Returns the requests of single points.
-    std::vector<RankMessage> make_probes(const OwnComponents<T>& components, bool is_first);
+    std::vector<RankMessage> make_probes(const Components& components, bool is_first);
     /// After the answers to these, which have brought `points`, the other requests.
-    std::vector<RankMessage> make(const OwnComponents<T>& components, const EdgePoints<T>& points);
+    std::vector<RankMessage> make(const Components& components, const EdgePoints<T>& points);
     /// Reads the bounds to which a rank has answered this rank's requests.
     void take_bounds(int rank, MessageReader& reader);
     /// After all answers: what is not in them is beyond the bounds.
@@ -56,8 +67,9 @@ private:
     struct Group {
         std::int32_t component; ///< or none: several components ask together
         T bound;                ///< no unknown edge out of it is shorter
-        T reach;     ///< some edge out of the component is no longer, or infinity; together: how far they ask
-        bool is_far; ///< from points of other components on other ranks
+        Length limit;           ///< no unknown edge out of it is less
+        Length reach; ///< some edge out of the component is no longer, or infinity; together: how far they ask
+        bool is_far;  ///< from points of other components on other ranks
         Corners<T> of_leaf;
         Corners<T> box;
         std::vector<std::int32_t> positions;
@@ -70,25 +82,27 @@ private:
     };
 
     void find_bounds();
-    void find_groups(const OwnComponents<T>& components, std::int64_t leaf, bool is_first, std::vector<Group>& groups);
+    void find_groups(const Components& components, std::int64_t leaf, bool is_first, std::vector<Group>& groups);
     [[nodiscard]] Group group_of(std::span<const AskingPoint> points, std::int64_t leaf) const;
-    [[nodiscard]] bool is_far(const Group& group) const;
-    [[nodiscard]] bool find_reach(const OwnComponents<T>& components, bool is_first, Group& group);
-    void lower_reaches(const OwnComponents<T>& components, const EdgePoints<T>& points);
+    void find_limits(Group& group) const;
+    [[nodiscard]] bool find_reach(const Components& components, bool is_first, Group& group);
+    void lower_reaches(const Components& components, const EdgePoints<T>& points);
     template <class Body>
-    void each_component(const OwnComponents<T>& components, const Body& body);
-    void add_request(const Group& group, std::int64_t first_row, int bits, T bound, std::int64_t component);
+    void each_component(const Components& components, const Body& body);
+    void add_request(const Group& group, std::int64_t first_row, int bits, const Length& reach, std::int64_t component);
     std::vector<RankMessage> addressed();
     [[nodiscard]] const Frame<T>& frame() const { return shared_.points.frame; }
     [[nodiscard]] Corners<T> corners_at(std::int64_t position) const;
+    [[nodiscard]] T core_at(std::int32_t position) const { return metric_.core(view_.points.indices[position]); }
     [[nodiscard]] T least(const Corners<T>& a, const Corners<T>& b) const {
         return BoxDistances<T>(frame(), a, b).least;
     }
 
     const SharedPoints<T>& shared_;
+    const Metric& metric_;
     const TreeView<T> view_;
     ForeignBoxes<T> foreign_;
-    Buffer<T> bounds_;
+    Buffer<T> bounds_; ///< by row: no unknown edge between the point and another rank and component is shorter
     std::int64_t most_requests_ = 1; ///< of a component in this round
     std::vector<Group> groups_;
     std::vector<Request> requests_;

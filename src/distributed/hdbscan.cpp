@@ -1,17 +1,18 @@
 // HDBSCAN* over ranks.
 //
 // Core distances come from a search for neighbors over ranks (near_ghosts.hpp), the tree of mutual reachability
-// distances from reachability_tree.hpp. Rank 0 gets the edges of all ranks, in the order of ids or global indices; there the
+// distances from the rounds of spanning trees (tree_rounds.hpp). If all core distances are alike, 0 or infinite,
+// distances order the edges. Rank 0 gets the edges of all ranks, in the order of ids or global indices; there the
 // hierarchy is condensed and clusters are selected as in one process, and each rank gets the rows of its points. Cost:
-// that of the search and of the tree, and O(n log n) on rank 0. Traffic: also 84 bytes per point to and from rank 0,
-// or 96 of float64.
+// that of the search and of the tree, and O(n log n) on rank 0. Traffic: also 76 bytes per point to and from rank 0,
+// or 88 of float64.
 #include "distributed/hdbscan.hpp"
 
 #include "distributed/given_ids.hpp"
 #include "distributed/near_ghosts.hpp"
-#include "distributed/reachability_tree.hpp"
 #include "distributed/rebalance.hpp"
 #include "distributed/sorted_keys.hpp"
+#include "distributed/tree_rounds.hpp"
 #include "distributed/unresolved.hpp"
 #include "groups/resolve_length.hpp"
 #include "mst/cluster_selection.hpp"
@@ -20,6 +21,8 @@
 #include "support/message.hpp"
 
 #include <algorithm>
+#include <cstdint>
+#include <functional>
 #include <limits>
 #include <span>
 #include <utility>
@@ -44,24 +47,57 @@ std::vector<std::int64_t> places_of(Ranks& ranks, const PointNumbers& numbers, s
 template <Coordinate T>
 struct TreePieces {
     std::vector<std::int64_t> places;
-    std::vector<T> core; ///< squared core distances
-    std::vector<ReachabilityEdge<T>> edges;
+    std::vector<T> core;               ///< squared core distances
+    std::vector<WeighedEdge<T>> edges; ///< between places
 };
 
-/// Collective. On the ranks that the points move to, if they do; the points in the order of their numbers.
+/// The edges whose larger ends are points of a rank, whose numbers are places. weighed(length) is {weight, squared}.
+template <Coordinate T, class Length, class Weighed>
+std::vector<WeighedEdge<T>> in_places(const PointNumbers& places, const FoundEdges<Length>& found,
+                                      const Weighed& weighed) {
+    std::vector<WeighedEdge<T>> edges;
+    const auto add = [&](const Length& length, std::int64_t smaller, std::int64_t larger) {
+        const ReachLength<T> weight = weighed(length);
+        edges.push_back(
+            {weight.reach, weight.squared, {static_cast<std::int32_t>(smaller), static_cast<std::int32_t>(larger)}});
+    };
+    edges.reserve(static_cast<std::size_t>(found.joined_own + std::ssize(found.joined)));
+    for (std::int64_t i = 0; i < found.joined_own; ++i) {
+        const auto& [length, ends] = found.own[i];
+        add(length, places[ends.smaller], places[ends.larger]);
+    }
+    for (const RankEdge<Length>& edge : found.joined) {
+        add(edge.length, edge.smaller, edge.larger);
+    }
+    return edges;
+}
+
+/// Collective. On the ranks that the points move to, if they do; the points in the order of their numbers, instead of
+/// which they have places from then on.
 template <Coordinate T>
-TreePieces<T> tree_pieces(Ranks& ranks, Context& context, const SharedPoints<T>& shared, std::int64_t min_samples) {
+TreePieces<T> tree_pieces(Ranks& ranks, Context& context, SharedPoints<T>& shared, std::int64_t min_samples) {
     TreePieces<T> pieces;
     pieces.places = places_of(ranks, shared.numbers, shared.points.view.count());
     const std::int64_t total = shared.ownership.total();
-    ranks.agreed([&] {
-        const T same = min_samples == 1 ? T(0) : std::numeric_limits<T>::infinity();
-        pieces.core.assign(pieces.places.size(), same);
-    });
-    if (min_samples > 1 && min_samples <= total) {
+    const bool are_alike = min_samples == 1 || min_samples > total;
+    const T same = min_samples == 1 ? T(0) : std::numeric_limits<T>::infinity();
+    if (are_alike) {
+        ranks.agreed([&] { pieces.core.assign(pieces.places.size(), same); });
+    } else {
         pieces.core = kth_squares_over_ranks(ranks, context, shared, min_samples - 1);
     }
-    pieces.edges = reachability_tree_over_ranks<T>(ranks, context, {shared, pieces.places, pieces.core});
+    if (shared.numbers.are_given()) {
+        shared.numbers = PointNumbers(pieces.places, true);
+    }
+    const auto find = [&](const auto& metric, const auto& weighed) {
+        const auto found = tree_edges_over_ranks(ranks, context, shared, metric);
+        ranks.agreed([&] { pieces.edges = in_places<T>(shared.numbers, found, weighed); });
+    };
+    if (are_alike) {
+        find(PlainDistance<T>(), [&](T squared) { return ReachLength<T>{std::max(same, squared), squared}; });
+    } else {
+        find(MutualReachability<T>{pieces.core}, std::identity());
+    }
     return pieces;
 }
 
@@ -102,7 +138,7 @@ private:
             writer.put_value(std::ssize(pieces.places));
             writer.put(std::span<const std::int64_t>(pieces.places));
             writer.put(std::span<const T>(pieces.core));
-            writer.put(std::span<const ReachabilityEdge<T>>(pieces.edges));
+            writer.put(std::span<const WeighedEdge<T>>(pieces.edges));
             pieces = TreePieces<T>(); // frees them
         });
         std::vector<RankMessage> received = ranks_.exchange(std::move(messages));
@@ -121,11 +157,7 @@ private:
                         tree.core[places[i]] = core[i];
                     }
                     while (reader.bytes_left() > 0) {
-                        const auto edge = reader.take<ReachabilityEdge<T>>();
-                        tree.edges[edges++] = {
-                            edge.weight,
-                            edge.squared,
-                            {static_cast<std::int32_t>(edge.smaller), static_cast<std::int32_t>(edge.larger)}};
+                        tree.edges[edges++] = reader.take<WeighedEdge<T>>();
                     }
                     message.bytes = std::vector<std::byte>(); // frees them
                 }

@@ -16,8 +16,8 @@ using NodeComponents = std::vector<Buffer<std::int64_t>>;
 inline constexpr std::int64_t no_component = -1; ///< all its points coincide with others
 inline constexpr std::int64_t several_components = -2;
 
-template <Coordinate T>
-NodeComponents components_of_nodes(Context& context, const TreeView<T>& tree, const OwnComponents<T>& components) {
+template <Coordinate T, class Length>
+NodeComponents components_of_nodes(Context& context, const TreeView<T>& tree, const OwnComponents<Length>& components) {
     return node_attributes<std::int64_t>(
         context, tree,
         [&](std::int32_t i) {

@@ -39,29 +39,29 @@ inline std::vector<std::int64_t> taken_differences(MessageReader& reader) {
 }
 
 /// Open edges in a message, member after member, so that most numbers take few bytes.
-template <Coordinate T>
-void put_edges(MessageWriter& writer, std::vector<OpenEdge<T>> edges) {
-    std::ranges::sort(edges, {}, [](const OpenEdge<T>& edge) { return edge.edge.smaller; });
-    put_differences(writer, edges, [](const OpenEdge<T>& edge) { return edge.edge.smaller; });
-    put_differences(writer, edges, [](const OpenEdge<T>& edge) { return edge.edge.larger; });
-    put_differences(writer, edges, [](const OpenEdge<T>& edge) { return edge.components[0]; });
-    put_differences(writer, edges, [](const OpenEdge<T>& edge) { return edge.components[1]; });
-    put_differences(writer, edges, [](const OpenEdge<T>& edge) { return edge.edge.smaller_rank; });
-    put_differences(writer, edges, [](const OpenEdge<T>& edge) { return edge.edge.larger_rank; });
-    for (const OpenEdge<T>& edge : edges) {
-        writer.put_value(edge.edge.squared);
+template <class Length>
+void put_edges(MessageWriter& writer, std::vector<OpenEdge<Length>> edges) {
+    std::ranges::sort(edges, {}, [](const OpenEdge<Length>& edge) { return edge.edge.smaller; });
+    put_differences(writer, edges, [](const OpenEdge<Length>& edge) { return edge.edge.smaller; });
+    put_differences(writer, edges, [](const OpenEdge<Length>& edge) { return edge.edge.larger; });
+    put_differences(writer, edges, [](const OpenEdge<Length>& edge) { return edge.components[0]; });
+    put_differences(writer, edges, [](const OpenEdge<Length>& edge) { return edge.components[1]; });
+    put_differences(writer, edges, [](const OpenEdge<Length>& edge) { return edge.edge.smaller_rank; });
+    put_differences(writer, edges, [](const OpenEdge<Length>& edge) { return edge.edge.larger_rank; });
+    for (const OpenEdge<Length>& edge : edges) {
+        writer.put_value(edge.edge.length);
     }
 }
-template <Coordinate T>
-std::vector<OpenEdge<T>> taken_edges(MessageReader& reader) {
+template <class Length>
+std::vector<OpenEdge<Length>> taken_edges(MessageReader& reader) {
     std::array<std::vector<std::int64_t>, 6> members;
     for (std::vector<std::int64_t>& numbers : members) {
         numbers = taken_differences(reader);
     }
     const auto& [smaller, larger, of_smaller, of_larger, smaller_rank, larger_rank] = members;
-    std::vector<OpenEdge<T>> edges;
+    std::vector<OpenEdge<Length>> edges;
     for (std::size_t i = 0; i < smaller.size(); ++i) {
-        edges.push_back({{reader.take<T>(), smaller[i], larger[i], static_cast<std::int32_t>(smaller_rank[i]),
+        edges.push_back({{reader.take<Length>(), smaller[i], larger[i], static_cast<std::int32_t>(smaller_rank[i]),
                           static_cast<std::int32_t>(larger_rank[i])},
                          {of_smaller[i], of_larger[i]}});
     }
@@ -72,8 +72,8 @@ std::vector<OpenEdge<T>> taken_edges(MessageReader& reader) {
 inline constexpr std::int64_t large = 64;
 
 /// The large components of a rank, by their numbers, and their numbers of points; or none.
-template <Coordinate T>
-void put_sizes(MessageWriter& writer, const OwnComponents<T>& components, bool are_wanted) {
+template <class Length>
+void put_sizes(MessageWriter& writer, const OwnComponents<Length>& components, bool are_wanted) {
     std::vector<std::int64_t> points(components.names.size());
     std::vector<std::int64_t> numbers;
     for (std::int64_t row = 0; are_wanted && row < components.of_row.size(); ++row) {
@@ -90,7 +90,7 @@ void put_sizes(MessageWriter& writer, const OwnComponents<T>& components, bool a
 }
 
 /// What rank 0 knows of all components.
-template <Coordinate T>
+template <class Length>
 class OpenForest {
 public:
     void reopen() { components_.reopen(); }
@@ -102,16 +102,16 @@ public:
     }
     /// Once, of components with `large` points or more.
     void count(std::int64_t name, std::int64_t points) { points_[member_of(name)] = points; }
-    void report(std::int64_t name, T limit) { components_.lower_limit(member_of(name), limit); }
-    void add(const OpenEdge<T>& edge) {
+    void report(std::int64_t name, const Length& limit) { components_.lower_limit(member_of(name), limit); }
+    void add(const OpenEdge<Length>& edge) {
         edges_.push_back({edge.edge, {member_of(edge.components[0]), member_of(edge.components[1])}});
     }
     /// Returns the edges that join components.
-    std::vector<RankEdge<T>> join() {
-        std::vector<RankEdge<T>> joined;
+    std::vector<RankEdge<Length>> join() {
+        std::vector<RankEdge<Length>> joined;
         std::sort(edges_.begin(), edges_.end(), [](const Edge& a, const Edge& b) { return a.edge < b.edge; });
         std::erase_if(edges_, [&](const Edge& edge) {
-            const EdgeState state = components_.offer(edge.edge.squared, edge.members[0], edge.members[1]);
+            const EdgeState state = components_.offer(edge.edge.length, edge.members[0], edge.members[1]);
             if (state == EdgeState::joined) {
                 joined.push_back(edge.edge);
                 --count_;
@@ -122,15 +122,15 @@ public:
         return joined;
     }
     [[nodiscard]] std::int64_t components() const { return count_; }
-    /// The new name of a component, and the squared length of the least edge out of it, or -1 if it may wait.
-    [[nodiscard]] std::pair<std::int64_t, T> now(std::int64_t name) {
+    /// The new name of a component, and the least length of an edge out of it, or what comes before all if it may wait.
+    [[nodiscard]] std::pair<std::int64_t, Length> now(std::int64_t name) {
         const std::int32_t root = components_.root_of(members_.at(name));
-        return {names_[root], may_wait_[root] ? T(-1) : components_.nearest(root)};
+        return {names_[root], may_wait_[root] ? before_all_edges<Length> : components_.nearest(root)};
     }
 
 private:
     struct Edge {
-        RankEdge<T> edge;
+        RankEdge<Length> edge;
         std::int32_t members[2];
     };
 
@@ -168,7 +168,7 @@ private:
         }
         const auto [entry, is_new] = members_.try_emplace(name, components_.members());
         if (is_new) {
-            components_.add(std::numeric_limits<T>::infinity());
+            components_.add(after_all_edges<Length>);
             names_.push_back(name);
             points_.push_back(0);
             ++count_;
@@ -176,7 +176,7 @@ private:
         return entry->second;
     }
 
-    Contraction<T> components_;
+    Contraction<Length> components_;
     std::unordered_map<std::int64_t, std::int32_t> members_;
     std::vector<std::int64_t> names_;  ///< by member
     std::vector<std::int64_t> points_; ///< by member, of large ones

@@ -1,8 +1,8 @@
 #include "distributed/outgoing_edges.hpp"
 
 #include "distributed/ghost_points.hpp"
-#include "mst/boruvka.hpp"
 #include "points/coordinates.hpp"
+#include "tree/node_attributes.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -10,12 +10,24 @@
 
 namespace kith::detail {
 
-template <Coordinate T>
-OutgoingEdges<T>::OutgoingEdges(Ranks& ranks, Context& context, const SharedPoints<T>& shared, const PlaneTree<T>& tree)
-    : ranks_(ranks), context_(context), shared_(shared), view_(tree.view()), requests_(ranks, context, shared, view_) {}
+template <class Metric>
+OutgoingEdges<Metric>::OutgoingEdges(Ranks& ranks, Context& context, const SharedPoints<T>& shared,
+                                     const Metric& metric, const PlaneTree<T>& tree)
+    : ranks_(ranks), context_(context), shared_(shared), metric_(metric), view_(tree.view()),
+      requests_(ranks, context, shared, metric, view_) {
+    if constexpr (Metric::has_cores) {
+        ranks.agreed([&] {
+            context.stage("ask", [&] {
+                largest_cores_ = node_attributes<T>(
+                    context, view_, [&](std::int32_t i) { return metric.core(view_.points.indices[i]); },
+                    [](T a, T b) { return std::max(a, b); });
+            });
+        });
+    }
+}
 
-template <Coordinate T>
-std::vector<OpenEdge<T>> OutgoingEdges<T>::find(const OwnComponents<T>& components, bool is_first) {
+template <class Metric>
+auto OutgoingEdges<Metric>::find(const Components& components, bool is_first) -> std::vector<OpenEdge<Length>> {
     NodeComponents of_nodes;
     ranks_.agreed([&] { context_.stage("ask", [&] { of_nodes = components_of_nodes(context_, view_, components); }); });
     if (!is_first) {
@@ -24,22 +36,22 @@ std::vector<OpenEdge<T>> OutgoingEdges<T>::find(const OwnComponents<T>& componen
     EdgePoints<T> points;
     fetch([&] { return requests_.make_probes(components, is_first); }, components, of_nodes, points);
     fetch([&] { return requests_.make(components, points); }, components, of_nodes, points);
-    std::vector<OpenEdge<T>> edges;
+    std::vector<OpenEdge<Length>> edges;
     ranks_.agreed([&] { edges = edges_among(components, std::move(points)); });
     return edges;
 }
 
 /// Appends the answers to this rank's requests.
-template <Coordinate T>
-void OutgoingEdges<T>::fetch(const std::function<std::vector<RankMessage>()>& make_requests,
-                             const OwnComponents<T>& components, const NodeComponents& of_nodes,
-                             EdgePoints<T>& points) {
+template <class Metric>
+void OutgoingEdges<Metric>::fetch(const std::function<std::vector<RankMessage>()>& make_requests,
+                                  const Components& components, const NodeComponents& of_nodes, EdgePoints<T>& points) {
     std::vector<RankMessage> messages;
     ranks_.agreed([&] { context_.stage("ask", [&] { messages = make_requests(); }); });
     messages = ranks_.exchange(std::move(messages));
     ranks_.agreed([&] {
         context_.stage("select", [&] {
-            messages = answers_to_edge_requests(context_, shared_, view_, components, of_nodes, std::move(messages));
+            const AskedPoints<Metric> asked{shared_, metric_, view_, largest_cores_, components, of_nodes};
+            messages = answers_to_edge_requests(context_, asked, std::move(messages));
         });
     });
     messages = ranks_.exchange(std::move(messages));
@@ -53,9 +65,10 @@ void OutgoingEdges<T>::fetch(const std::function<std::vector<RankMessage>()>& ma
 }
 
 /// Points may come twice, to different requests.
-template <Coordinate T>
-std::vector<OpenEdge<T>> OutgoingEdges<T>::edges_among(const OwnComponents<T>& components, EdgePoints<T> ghosts) {
-    std::vector<OpenEdge<T>> open;
+template <class Metric>
+auto OutgoingEdges<Metric>::edges_among(const Components& components, EdgePoints<T> ghosts)
+    -> std::vector<OpenEdge<Length>> {
+    std::vector<OpenEdge<Length>> open;
     if (ghosts.numbers.empty()) {
         return open;
     }
@@ -67,6 +80,9 @@ std::vector<OpenEdge<T>> OutgoingEdges<T>::edges_among(const OwnComponents<T>& c
         ghosts.numbers.push_back(shared_.numbers[row]);
         ghosts.components.push_back(components.names[components.of_row[row]]);
         ghosts.ranks.push_back(ranks_.rank());
+        if (Metric::has_cores) {
+            ghosts.cores.push_back(metric_.core(row));
+        }
         for (int axis = 0; axis < dimension; ++axis) {
             ghosts.rows.push_back(given(row, axis));
         }
@@ -80,24 +96,23 @@ std::vector<OpenEdge<T>> OutgoingEdges<T>::edges_among(const OwnComponents<T>& c
     NormalizedPoints<T> points;
     context_.run([&] { points = normalized(shared_.points.frame, PointsView(rows, dimension)); });
     const PlaneTree<T> tree = build_plane_tree<T>(context_, points, {});
-    const std::int64_t count = std::ssize(order) - 1;
-    Buffer<SpanningEdge> ends(context_.memory_tracker(), count);
-    Buffer<T> squared(context_.memory_tracker(), count);
-    Buffer<T> spare(context_.memory_tracker(), count + 1);
-    span_tree(context_, tree, EdgeMemory<T>{ends.data(), squared.data(), spare.data(), count});
-    for (std::int64_t i = 0; i < count; ++i) {
-        const std::int64_t a = order[ends[i].smaller];
-        const std::int64_t b = order[ends[i].larger];
+    const auto core_of = [&](std::int32_t index) { return ghosts.cores[order[index]]; };
+    const Buffer<RowEdge<Length>> edges = Metric::span(context_, tree, core_of);
+    for (const auto& [length, ends] : edges.span()) {
+        const std::int64_t a = order[ends.smaller];
+        const std::int64_t b = order[ends.larger];
         const bool crosses = (ghosts.ranks[a] == ranks_.rank()) != (ghosts.ranks[b] == ranks_.rank());
         if (crosses && ghosts.components[a] != ghosts.components[b]) {
-            open.push_back({{squared[i], ghosts.numbers[a], ghosts.numbers[b], ghosts.ranks[a], ghosts.ranks[b]},
+            open.push_back({{length, ghosts.numbers[a], ghosts.numbers[b], ghosts.ranks[a], ghosts.ranks[b]},
                             {ghosts.components[a], ghosts.components[b]}});
         }
     }
     return open;
 }
 
-template class OutgoingEdges<float>;
-template class OutgoingEdges<double>;
+template class OutgoingEdges<PlainDistance<float>>;
+template class OutgoingEdges<PlainDistance<double>>;
+template class OutgoingEdges<MutualReachability<float>>;
+template class OutgoingEdges<MutualReachability<double>>;
 
 } // namespace kith::detail

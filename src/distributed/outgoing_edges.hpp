@@ -15,34 +15,42 @@
 #include "support/context.hpp"
 #include "tree/plane_tree.hpp"
 
+#include <cstdint>
 #include <functional>
 #include <vector>
 
 namespace kith::detail {
 
-template <Coordinate T>
+template <class Metric>
 class OutgoingEdges {
 public:
-    /// Collective. Of the points of the tree, which has no planes if there are none.
-    OutgoingEdges(Ranks& ranks, Context& context, const SharedPoints<T>& shared, const PlaneTree<T>& tree);
+    using T = typename Metric::Scalar;
+    using Length = typename Metric::Length;
+    using Components = OwnComponents<Length>;
 
-    /// By row: a squared length that no unknown edge between the point and another rank is shorter than.
-    [[nodiscard]] const Buffer<T>& bounds() const { return requests_.bounds(); }
+    /// Collective. Of the points of the tree, which has no planes if there are none.
+    OutgoingEdges(Ranks& ranks, Context& context, const SharedPoints<T>& shared, const Metric& metric,
+                  const PlaneTree<T>& tree);
+
+    /// A length that no unknown edge between the point and another rank is less than.
+    [[nodiscard]] Length limit_of(std::int64_t row) const { return requests_.limit_of(row); }
 
     /// Collective. Edges out of this rank's components, to points of other ranks and components. Then the least edge of
     /// a component is shorter than all its points' bounds, unless it waits, or has more requests than a round allows.
-    std::vector<OpenEdge<T>> find(const OwnComponents<T>& components, bool is_first);
+    std::vector<OpenEdge<Length>> find(const Components& components, bool is_first);
 
 private:
-    void fetch(const std::function<std::vector<RankMessage>()>& make_requests, const OwnComponents<T>& components,
+    void fetch(const std::function<std::vector<RankMessage>()>& make_requests, const Components& components,
                const NodeComponents& of_nodes, EdgePoints<T>& points);
-    std::vector<OpenEdge<T>> edges_among(const OwnComponents<T>& components, EdgePoints<T> ghosts);
+    std::vector<OpenEdge<Length>> edges_among(const Components& components, EdgePoints<T> ghosts);
 
     Ranks& ranks_;
     Context& context_;
     const SharedPoints<T>& shared_;
+    const Metric& metric_;
     const TreeView<T> view_;
-    EdgeRequests<T> requests_;
+    std::vector<Buffer<T>> largest_cores_; ///< by level and node, if there are core distances
+    EdgeRequests<Metric> requests_;
 };
 
 } // namespace kith::detail

@@ -1,6 +1,5 @@
 #include "distributed/part_edges.hpp"
 
-#include "distributed/open_forest.hpp"
 #include "distributed/unresolved.hpp"
 #include "mst/edges.hpp"
 #include "mst/height.hpp"
@@ -27,13 +26,11 @@ constexpr std::int64_t grain = 1 << 14;
 
 template <Coordinate T>
 void PartEdges<T>::finish(SpanningTree& result) {
-    deliver_joined();
     ranks_.agreed([&] {
         context_.stage("edges", [&] {
-            join_coincident();
-            Buffer<RankEdge<T>> others(context_.memory_tracker(), std::ssize(joined));
-            std::ranges::copy(joined, others.data());
-            joined = std::vector<RankEdge<T>>(); // frees them
+            Buffer<RankEdge<T>> others(context_.memory_tracker(), std::ssize(found_.joined));
+            std::ranges::copy(found_.joined, others.data());
+            found_.joined = std::vector<RankEdge<T>>(); // frees them
             parallel_sort(context_, others);
             std::copy_if(others.data(), others.data() + others.size(), std::back_inserter(remote_),
                          [&](const RankEdge<T>& edge) { return edge.smaller_rank != ranks_.rank(); });
@@ -42,67 +39,10 @@ void PartEdges<T>::finish(SpanningTree& result) {
     });
 }
 
-/// Brings edges to the ranks of their larger ends.
-template <Coordinate T>
-void PartEdges<T>::deliver_joined() {
-    std::vector<RankMessage> messages;
-    ranks_.agreed([&] {
-        std::vector<std::vector<OpenEdge<T>>> to(ranks_.size());
-        for (const RankEdge<T>& edge : std::exchange(joined, {})) {
-            if (edge.larger_rank == ranks_.rank()) {
-                joined.push_back(edge);
-            } else {
-                to[edge.larger_rank].push_back({edge, {0, 0}});
-            }
-        }
-        messages = messages_to(
-            to, [](MessageWriter& writer, const std::vector<OpenEdge<T>>& edges) { put_edges(writer, edges); });
-    });
-    const std::vector<RankMessage> received = ranks_.exchange(std::move(messages));
-    ranks_.agreed([&] {
-        for (const RankMessage& message : received) {
-            MessageReader reader(message.bytes);
-            for (const OpenEdge<T>& edge : taken_edges<T>(reader)) {
-                joined.push_back(edge.edge);
-            }
-        }
-    });
-}
-
-/// The least edges of points that coincide with one before.
-template <Coordinate T>
-void PartEdges<T>::join_coincident() {
-    struct Joint {
-        std::int64_t number;
-        std::int32_t rank;
-    };
-    std::unordered_map<std::int64_t, Joint> joints; // of coincident points, by the number of the first
-    for (const auto& [first, other] : coincident) {
-        joints.try_emplace(shared_.numbers[first], Joint{shared_.numbers[first], ranks_.rank()});
-    }
-    const auto offer = [&](std::int64_t smaller, std::int64_t larger, std::int32_t rank) {
-        if (const auto found = joints.find(larger); found != joints.end() && smaller < found->second.number) {
-            found->second = {smaller, rank};
-        }
-    };
-    for (std::int64_t i = 0; i < joined_own && own[i].squared == 0 && !joints.empty(); ++i) {
-        offer(shared_.numbers[own[i].ends.smaller], shared_.numbers[own[i].ends.larger], ranks_.rank());
-    }
-    for (const RankEdge<T>& edge : joined) {
-        if (edge.squared == 0) {
-            offer(edge.smaller, edge.larger, edge.smaller_rank);
-        }
-    }
-    for (const auto& [first, other] : coincident) {
-        const Joint& joint = joints.at(shared_.numbers[first]);
-        joined.push_back({0, joint.number, shared_.numbers[other], joint.rank, ranks_.rank()});
-    }
-}
-
 /// Both these and the own edges ascend.
 template <Coordinate T>
 void PartEdges<T>::merge(const Buffer<RankEdge<T>>& others, SpanningTree& result) const {
-    const auto memory = SpanningTreeAccess::part_memory<T>(result, joined_own + others.size());
+    const auto memory = SpanningTreeAccess::part_memory<T>(result, found_.joined_own + others.size());
     TreePart part{.points = shared_.points.view.count(), .has_ids = shared_.numbers.are_given()};
     part.squared = allocate_result(result.count() * static_cast<std::int64_t>(sizeof(T)),
                                    [&] { return message("the ", result.count(), " edges of this rank"); });
@@ -112,25 +52,25 @@ void PartEdges<T>::merge(const Buffer<RankEdge<T>>& others, SpanningTree& result
     const PowerOfTwo<T> back(-frame.exponent);
     const auto numbered = [&](const RowEdge<T>& edge) {
         const auto [smaller, larger] = edge.ends;
-        return RankEdge<T>{edge.squared, shared_.numbers[smaller], shared_.numbers[larger], 0, 0};
+        return RankEdge<T>{edge.length, shared_.numbers[smaller], shared_.numbers[larger], 0, 0};
     };
     const auto set = [&](std::int64_t position, const RankEdge<T>& edge) {
         memory.ends[position] = {edge.smaller, edge.larger};
-        squared[position] = edge.squared;
-        memory.weights[position] = back(std::sqrt(edge.squared));
-        memory.heights[position] = height_of(edge.squared);
+        squared[position] = edge.length;
+        memory.weights[position] = back(std::sqrt(edge.length));
+        memory.heights[position] = height_of(edge.length);
     };
-    const RowEdge<T>* const end_of_own = own.data() + joined_own;
-    parallel_each(joined_own, grain, [&](std::int64_t i) {
-        const RankEdge<T> edge = numbered(own[i]);
+    const RowEdge<T>* const end_of_own = found_.own.data() + found_.joined_own;
+    parallel_each(found_.joined_own, grain, [&](std::int64_t i) {
+        const RankEdge<T> edge = numbered(found_.own[i]);
         set(i + (std::lower_bound(others.data(), others.data() + others.size(), edge) - others.data()), edge);
     });
     Buffer<std::int64_t> positions(context_.memory_tracker(), others.size());
     parallel_each(others.size(), grain, [&](std::int64_t i) {
         const auto* const next =
-            std::lower_bound(own.data(), end_of_own, others[i],
+            std::lower_bound(found_.own.data(), end_of_own, others[i],
                              [&](const RowEdge<T>& edge, const RankEdge<T>& other) { return numbered(edge) < other; });
-        positions[i] = i + (next - own.data());
+        positions[i] = i + (next - found_.own.data());
         set(positions[i], others[i]);
     });
     for (std::int64_t i = 0; i < others.size(); ++i) {

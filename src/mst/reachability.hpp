@@ -14,7 +14,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <limits>
 #include <optional>
 
 namespace kith::detail {
@@ -51,21 +50,12 @@ void span_by_reachability(Context& context, const PlaneTree<T>& tree, std::int64
 }
 
 /// The same for squared core distances that are known, by position; none is larger than among the points of the tree
-/// alone, and all are infinite or none is. The spare memory of the edges is not set.
+/// alone. The spare memory of the edges is not set.
 template <Coordinate T>
 void span_by_reachability(Context& context, const PlaneTree<T>& tree, const T* core, const WeighedEdges<T>& edges) {
     using Weight = ReachabilityWeight<T>;
     const std::int64_t count = tree.points.count;
     if (count < 2) {
-        return;
-    }
-    if (core[0] == std::numeric_limits<T>::infinity()) { // lengths alone order the edges
-        Buffer<SpanningEdge> ends(context.memory_tracker(), edges.count);
-        Buffer<T> squared(context.memory_tracker(), edges.count);
-        span_tree(context, tree, EdgeMemory<T>{ends.data(), squared.data(), edges.spare, edges.count});
-        for (std::int64_t i = 0; i < edges.count; ++i) {
-            edges.edges[i] = {core[0], squared[i], ends[i]};
-        }
         return;
     }
     Buffer<T> frontier(context.memory_tracker(), count);

@@ -1,6 +1,7 @@
 // HDBSCAN* over ranks against that of one process, which the oracle judges: every type, built dimension, point set and
 // box, with and without ids, in slabs and in any order, where ranks have many points, few or none.
 #include "distributed/distributions.hpp"
+#include "mst/many_points.hpp"
 #include "support/cases.hpp"
 
 #include <kith/distributed.hpp>
@@ -156,6 +157,39 @@ TEST_F(HdbscanOverRanksIn3D, CoreDistancesReachOverRanks) {
         expect_those_of_one_process(points, 3, {8, {.min_samples = 20}}, evenly(60, ranks), false, {}, draw);
         expect_those_of_one_process(points, 3, {8, {.min_samples = 20}}, evenly(60, ranks), true, {}, draw);
     }
+}
+
+// Enough points for many rounds, with core distances that many edges share.
+TEST_F(HdbscanOverRanksIn3D, OfManyPoints) {
+    const std::int64_t count = sized(4096);
+    Random draw(313);
+    for (const char* kind : {"halos", "lattice", "crowded places", "two clusters", "one far away", "growing steps"}) {
+        const std::vector<float> scattered = many_points(kind, count);
+        const std::vector<float> slabs = along_the_first_axis(scattered, 3);
+        for (const int ranks : {2, 3, 8}) {
+            SCOPED_TRACE(kind);
+            expect_those_of_one_process(ranks == 3 ? scattered : slabs, 3, {10, {.min_samples = ranks == 2 ? 3 : 12}},
+                                        evenly(count, ranks), false, {}, draw);
+        }
+    }
+}
+
+// Each point is sent once to and from rank 0, in 76 bytes. Of those that coincide on a rank, one takes part in rounds.
+TEST_F(HdbscanOverRanksIn3D, OfCoincidentPointsFewTravel) {
+    constexpr std::int64_t count = 20000;
+    std::vector<float> points(3 * count, 0.25F);
+    for (std::size_t i = 0; i < points.size(); i += 21) {
+        points[i] = static_cast<float>(i % 5);
+    }
+    std::mutex adding;
+    std::int64_t bytes = 0;
+    run_ranks(4, [&](Communicator& ranks) {
+        const HdbscanResult found = hdbscan(part_of(PointsView(points, 3), evenly(count, 4), ranks.rank()), 5,
+                                            {.min_samples = 4, .execution = over(ranks, cpu(1))});
+        const std::lock_guard lock(adding);
+        bytes += found.distribution->traffic.bytes_received;
+    });
+    EXPECT_LT(bytes, 76 * count + 80000);
 }
 
 TEST_F(HdbscanOverRanksIn3D, RefuseWhatDiffersOrNeedsAllPoints) {
