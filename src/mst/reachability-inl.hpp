@@ -6,7 +6,7 @@
 // frontier is no answer, since a point outside may come before it.
 
 #include "mst/forest.hpp"
-#include "mst/forest_policy-inl.hpp"
+#include "mst/forest_steps-inl.hpp"
 
 #include <algorithm>
 #include <array>
