@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <iterator>
 #include <utility>
 
 namespace kith::detail {
@@ -107,7 +108,7 @@ private:
 } // namespace
 
 template <class Metric>
-std::vector<RankMessage> answers_to_edge_requests(Context& context, const AskedPoints<Metric>& points,
+std::vector<RankMessage> answers_to_edge_requests(Context& context, const AskedPoints<Metric>& points, SentRows& sent,
                                                   std::vector<RankMessage> requests) {
     using T = typename Metric::Scalar;
     const SharedPoints<T>& shared = points.shared;
@@ -131,13 +132,18 @@ std::vector<RankMessage> answers_to_edge_requests(Context& context, const AskedP
                 bounds[i] = walk.walk(asked[i]);
             }
         });
-        std::vector<std::int32_t> wanted;
+        std::vector<std::int32_t> within;
         for (std::int32_t i = 0; i < tree.points.count; ++i) {
             if (is_wanted[i] != 0) {
-                wanted.push_back(tree.points.indices[i]);
+                within.push_back(tree.points.indices[i]);
             }
         }
-        std::ranges::sort(wanted);
+        std::ranges::sort(within);
+        std::vector<std::int32_t> wanted;
+        std::ranges::set_difference(within, sent[of_rank.rank], std::back_inserter(wanted));
+        std::vector<std::int32_t> now;
+        std::ranges::set_union(within, sent[of_rank.rank], std::back_inserter(now));
+        sent[of_rank.rank] = std::move(now);
         MessageWriter writer(messages.emplace_back(RankMessage{of_rank.rank, {}}).bytes);
         put_answered_bounds<T>(writer, asked, bounds);
         put_number(writer, std::ssize(wanted));
@@ -178,16 +184,16 @@ void take_edge_answer(const RankMessage& message, int dimension, EdgeRequests<Me
 }
 
 template std::vector<RankMessage> answers_to_edge_requests(Context&, const AskedPoints<PlainDistance<float>>&,
-                                                           std::vector<RankMessage>);
+                                                           SentRows&, std::vector<RankMessage>);
 template void take_edge_answer(const RankMessage&, int, EdgeRequests<PlainDistance<float>>&, EdgePoints<float>&);
 template std::vector<RankMessage> answers_to_edge_requests(Context&, const AskedPoints<PlainDistance<double>>&,
-                                                           std::vector<RankMessage>);
+                                                           SentRows&, std::vector<RankMessage>);
 template void take_edge_answer(const RankMessage&, int, EdgeRequests<PlainDistance<double>>&, EdgePoints<double>&);
 template std::vector<RankMessage> answers_to_edge_requests(Context&, const AskedPoints<MutualReachability<float>>&,
-                                                           std::vector<RankMessage>);
+                                                           SentRows&, std::vector<RankMessage>);
 template void take_edge_answer(const RankMessage&, int, EdgeRequests<MutualReachability<float>>&, EdgePoints<float>&);
 template std::vector<RankMessage> answers_to_edge_requests(Context&, const AskedPoints<MutualReachability<double>>&,
-                                                           std::vector<RankMessage>);
+                                                           SentRows&, std::vector<RankMessage>);
 template void take_edge_answer(const RankMessage&, int, EdgeRequests<MutualReachability<double>>&, EdgePoints<double>&);
 
 } // namespace kith::detail

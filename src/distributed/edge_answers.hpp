@@ -33,9 +33,12 @@ struct AskedPoints {
     const NodeComponents& of_nodes;
 };
 
-/// Inside a stage, without communication. Answers requests, which are freed.
+/// By rank: rows of this rank's points that it has from answers of this round, ascending.
+using SentRows = std::vector<std::vector<std::int32_t>>;
+
+/// Inside a stage, without communication. Answers requests, which are freed, with points that have not been sent.
 template <class Metric>
-std::vector<RankMessage> answers_to_edge_requests(Context& context, const AskedPoints<Metric>& points,
+std::vector<RankMessage> answers_to_edge_requests(Context& context, const AskedPoints<Metric>& points, SentRows& sent,
                                                   std::vector<RankMessage> requests);
 
 /// Appends the points of an answer, whose bounds `requests` take.

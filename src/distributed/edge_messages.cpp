@@ -23,6 +23,25 @@ struct PackedBound {
     static T value(std::int64_t packed) { return std::bit_cast<T>(static_cast<Bits>(packed) << shift); }
 };
 
+/// Whether each request of a run has a bound of its own.
+template <Coordinate T>
+bool has_bounds(bool has_cores, std::int64_t component) {
+    return has_cores || component == EdgeRequest<T>::any;
+}
+
+/// Where runs of requests of one component begin, and their end.
+template <Coordinate T>
+std::vector<std::size_t> runs_of(std::span<const EdgeRequest<T>> requests) {
+    std::vector<std::size_t> runs;
+    for (std::size_t i = 0; i < requests.size(); ++i) {
+        if (i == 0 || requests[i].component != requests[i - 1].component) {
+            runs.push_back(i);
+        }
+    }
+    runs.push_back(requests.size());
+    return runs;
+}
+
 } // namespace
 
 template <Coordinate T>
@@ -37,18 +56,19 @@ void put_edge_requests(MessageWriter& writer, int dimension, bool has_cores, std
     for (const EdgeRequest<T>& request : requests) {
         boxes.put(request.box, request.whole, request.bits);
     }
-    for (std::size_t i = 0; i < requests.size();) {
-        const std::int64_t component = requests[i].component;
-        const std::size_t begin = i;
-        while (i < requests.size() && requests[i].component == component) {
-            ++i;
-        }
-        put_bits(writer, i - begin);
-        put_number(writer, component);
-        DifferenceWriter bounds(writer);
-        const bool is_each = has_cores || component == EdgeRequest<T>::any;
-        for (std::size_t j = begin; j < (is_each ? i : begin + 1); ++j) {
-            bounds.put(PackedBound<T>::of(requests[j].bound));
+    const std::vector<std::size_t> runs = runs_of(requests);
+    for (std::size_t r = 0; r + 1 < runs.size(); ++r) {
+        put_bits(writer, runs[r + 1] - runs[r]);
+    }
+    DifferenceWriter components(writer);
+    for (std::size_t r = 0; r + 1 < runs.size(); ++r) {
+        components.put(requests[runs[r]].component);
+    }
+    DifferenceWriter bounds(writer);
+    for (std::size_t r = 0; r + 1 < runs.size(); ++r) {
+        const std::size_t end = has_bounds<T>(has_cores, requests[runs[r]].component) ? runs[r + 1] : runs[r] + 1;
+        for (std::size_t i = runs[r]; i < end; ++i) {
+            bounds.put(PackedBound<T>::of(requests[i].bound));
         }
     }
     DifferenceWriter cores(writer);
@@ -64,16 +84,20 @@ std::vector<EdgeRequest<T>> taken_edge_requests(MessageReader& reader, int dimen
     for (EdgeRequest<T>& request : requests) {
         request.box = boxes.take();
     }
-    std::vector<std::int64_t> bounds;
-    for (std::size_t i = 0; i < requests.size();) {
-        const auto run = static_cast<std::size_t>(take_bits(reader));
-        const std::int64_t component = take_number(reader);
-        const bool is_each = has_cores || component == EdgeRequest<T>::any;
-        bounds.clear();
-        take_differences(reader, is_each ? static_cast<std::int64_t>(run) : 1, 0, bounds);
-        for (std::size_t j = 0; j < run; ++j, ++i) {
-            requests[i].bound = PackedBound<T>::value(bounds[is_each ? j : 0]);
-            requests[i].component = component;
+    std::vector<std::size_t> runs{0};
+    while (runs.back() < requests.size()) {
+        runs.push_back(runs.back() + static_cast<std::size_t>(take_bits(reader)));
+    }
+    std::vector<std::int64_t> components;
+    take_differences(reader, std::ssize(runs) - 1, 0, components);
+    std::int64_t bound = 0;
+    for (std::size_t r = 0; r < components.size(); ++r) {
+        for (std::size_t i = runs[r]; i < runs[r + 1]; ++i) {
+            if (i == runs[r] || has_bounds<T>(has_cores, components[r])) {
+                bound += take_number(reader);
+            }
+            requests[i].bound = PackedBound<T>::value(bound);
+            requests[i].component = components[r];
         }
     }
     if (has_cores) {

@@ -126,7 +126,8 @@ std::vector<RankMessage> EdgeRequests<Metric>::make_probes(const Components& com
             requesting_.push_back(*std::ranges::min_element(groups_[i].positions, {}, [&](std::int32_t position) {
                 return bounds_[view_.points.indices[position]];
             }));
-            add_request(groups_[i], first_row, bits_of_probe, reach, components.names[component]);
+            add_request(groups_[i], first_row, groups_[i].is_far ? bits_of_side : bits_of_probe, reach,
+                        components.names[component]);
         }
     });
     return addressed();

@@ -28,43 +28,44 @@ OutgoingEdges<Metric>::OutgoingEdges(Ranks& ranks, Context& context, const Share
 
 template <class Metric>
 auto OutgoingEdges<Metric>::find(const Components& components, bool is_first) -> std::vector<OpenEdge<Length>> {
-    NodeComponents of_nodes;
-    ranks_.agreed([&] { context_.stage("ask", [&] { of_nodes = components_of_nodes(context_, view_, components); }); });
+    Round round{components, {}, {}, {}};
+    ranks_.agreed([&] {
+        context_.stage("ask", [&] { round.of_nodes = components_of_nodes(context_, view_, components); });
+        round.sent.resize(ranks_.size());
+    });
     if (!is_first) {
-        requests_.share_components(ranks_, of_nodes);
+        requests_.share_components(ranks_, round.of_nodes);
     }
-    EdgePoints<T> points;
-    fetch([&] { return requests_.make_probes(components, is_first); }, components, of_nodes, points);
-    fetch([&] { return requests_.make(components, points); }, components, of_nodes, points);
+    fetch([&] { return requests_.make_probes(components, is_first); }, round);
+    fetch([&] { return requests_.make(components, round.points); }, round);
     std::vector<OpenEdge<Length>> edges;
-    ranks_.agreed([&] { edges = edges_among(components, std::move(points)); });
+    ranks_.agreed([&] { edges = edges_among(components, std::move(round.points)); });
     return edges;
 }
 
 /// Appends the answers to this rank's requests.
 template <class Metric>
-void OutgoingEdges<Metric>::fetch(const std::function<std::vector<RankMessage>()>& make_requests,
-                                  const Components& components, const NodeComponents& of_nodes, EdgePoints<T>& points) {
+void OutgoingEdges<Metric>::fetch(const std::function<std::vector<RankMessage>()>& make_requests, Round& round) {
     std::vector<RankMessage> messages;
     ranks_.agreed([&] { context_.stage("ask", [&] { messages = make_requests(); }); });
     messages = ranks_.exchange(std::move(messages));
     ranks_.agreed([&] {
         context_.stage("select", [&] {
-            const AskedPoints<Metric> asked{shared_, metric_, view_, largest_cores_, components, of_nodes};
-            messages = answers_to_edge_requests(context_, asked, std::move(messages));
+            const AskedPoints<Metric> asked{shared_, metric_, view_, largest_cores_, round.components, round.of_nodes};
+            messages = answers_to_edge_requests(context_, asked, round.sent, std::move(messages));
         });
     });
     messages = ranks_.exchange(std::move(messages));
     ranks_.agreed([&] {
         for (RankMessage& message : messages) {
-            take_edge_answer(message, shared_.points.frame.dimension, requests_, points);
+            take_edge_answer(message, shared_.points.frame.dimension, requests_, round.points);
             message.bytes = std::vector<std::byte>(); // frees them
         }
         requests_.raise_bounds();
     });
 }
 
-/// Points may come twice, to different requests.
+/// Requesting points may be listed twice, for different requests.
 template <class Metric>
 auto OutgoingEdges<Metric>::edges_among(const Components& components, EdgePoints<T> ghosts)
     -> std::vector<OpenEdge<Length>> {

@@ -40,8 +40,14 @@ public:
     std::vector<OpenEdge<Length>> find(const Components& components, bool is_first);
 
 private:
-    void fetch(const std::function<std::vector<RankMessage>()>& make_requests, const Components& components,
-               const NodeComponents& of_nodes, EdgePoints<T>& points);
+    struct Round {
+        const Components& components;
+        NodeComponents of_nodes;
+        EdgePoints<T> points; ///< that have arrived
+        SentRows sent;
+    };
+
+    void fetch(const std::function<std::vector<RankMessage>()>& make_requests, Round& round);
     std::vector<OpenEdge<Length>> edges_among(const Components& components, EdgePoints<T> ghosts);
 
     Ranks& ranks_;
