@@ -66,10 +66,10 @@ GhostRequests<T> request_nearest(Ranks& ranks, Context& context, const SharedPoi
         });
     });
     const TreeView<T> receivers = trees.receivers().view();
-    return request_ghosts(
-        ranks, context, shared.points.frame, trees.sources.view(), receivers, request.needed(), [&](std::int64_t leaf) {
-            return largest_bound(receivers, leaf, [&](std::int32_t query) { return last.of(query); });
-        });
+    return request_ghosts(ranks, context, shared.points.frame, trees.sources.view(), receivers, request.needed(),
+                          [&](std::int64_t leaf) {
+                              return largest_bound(receivers, leaf, [&](std::int32_t query) { return last.of(query); });
+                          });
 }
 
 } // namespace

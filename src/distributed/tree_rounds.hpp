@@ -12,8 +12,8 @@
 //
 // Of points that coincide on a rank, only the first, by number, takes part. Each of the others is joined, at a square
 // of zero, to the point of the smallest number that the first one has at such a square: their least edges, in which
-// nothing else can come before (docs/semantics.md, "Minimum spanning tree"). Core distances of such points are equal, so
-// this holds for mutual reachability distances, too.
+// nothing else can come before (docs/semantics.md, "Minimum spanning tree"). Core distances of such points are equal,
+// so this holds for mutual reachability distances, too.
 #pragma once
 
 #include "distributed/open_edges.hpp"

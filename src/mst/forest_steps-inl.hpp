@@ -1,9 +1,9 @@
-// The steps of Boruvka's rounds that measure distances (forest.hpp): the rows of points are read on to the next point of
-// another component, and each component takes the least of the edges that its points then know.
+// The steps of Boruvka's rounds that measure distances (forest.hpp): the rows of points are read on to the next point
+// of another component, and each component takes the least of the edges that its points then know.
 //
-// Threads work on runs of points side by side. A component's least edge and bounds are lowered by atomic exchanges in the
-// order of edges, which is total: answers do not depend on who was first. Where edges are weighed by core distances,
-// weights stand for distances. Cost: O(1) for each point and step of its row.
+// Threads work on runs of points side by side. A component's least edge and bounds are lowered by atomic exchanges in
+// the order of edges, which is total: answers do not depend on who was first. Where edges are weighed by core
+// distances, weights stand for distances. Cost: O(1) for each point and step of its row.
 
 #include "mst/forest.hpp"
 #include "support/simd-inl.hpp"

@@ -160,6 +160,7 @@ TEST_F(RankMemory, OfCoreDistancesDoesNotGrowWithTheNeighbors) {
     };
     const std::int64_t of_two = bytes_with(2);
     const std::int64_t of_many = bytes_with(65);
+    RecordProperty("bytes_of_a_point", std::to_string(of_many / count));
     ASSERT_GT(of_two, count * 8);
     EXPECT_LE(of_many, of_two + 100 * count)
         << static_cast<double>(of_two) / count << " bytes a point with 1 neighbor, "
