@@ -10,7 +10,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <limits>
 #include <memory>
 #include <numeric>
 #include <optional>
@@ -71,6 +77,63 @@ struct Weights {
     }
 };
 
+/// The table of bins: edges, counts, and what else was found, in columns aligned to the right. Files and JSON have all
+/// bins and digits.
+std::vector<std::string> table_of(const PairCounts& found, PairBinning binning) {
+    constexpr std::size_t most_bins = 60; // of a screen
+    const bool is_plane = !found.second_edges.empty();
+    const bool is_mu = binning == PairBinning::s_mu;
+    const std::string first = !is_plane ? "r" : is_mu ? "s" : "rp";
+    const std::size_t columns = is_plane ? found.second_edges.size() - 1 : 1;
+    const std::size_t shown = std::min(found.counts.size(), most_bins);
+    std::vector<std::vector<std::string>> cells(shown + 1);
+    const auto add = [&](const std::string& head, const auto& cell) {
+        cells[0].push_back(head);
+        for (std::size_t bin = 0; bin < shown; ++bin) {
+            cells[bin + 1].push_back(cell(bin));
+        }
+    };
+    const auto add_numbers = [&](const std::string& head, const std::vector<double>& numbers, const auto& index) {
+        add(head, [&](std::size_t bin) { return fmt::format("{:.6g}", numbers[index(bin)]); });
+    };
+    const auto row = [&](std::size_t bin) { return bin / columns; };
+    const auto column = [&](std::size_t bin) { return bin % columns; };
+    add_numbers(first + " above", found.edges, row);
+    add_numbers("to", found.edges, [&](std::size_t bin) { return row(bin) + 1; });
+    if (is_plane) {
+        add_numbers(is_mu ? "mu above" : "pi above", found.second_edges, column);
+        add_numbers("to", found.second_edges, [&](std::size_t bin) { return column(bin) + 1; });
+    }
+    add("pairs", [&](std::size_t bin) { return format_count(found.counts[bin]); });
+    if (!found.weighted.empty()) {
+        add_numbers("weighted", found.weighted, std::identity());
+    }
+    if (!found.separations.empty()) {
+        add_numbers("mean " + first, found.separations, std::identity());
+    }
+    std::vector<std::string> lines(cells.size());
+    for (std::size_t k = 0; k < cells[0].size(); ++k) {
+        std::size_t width = 0;
+        for (const std::vector<std::string>& line : cells) {
+            width = std::max(width, line[k].size());
+        }
+        for (std::size_t line = 0; line < cells.size(); ++line) {
+            lines[line] += fmt::format("{:>{}}", cells[line][k], width + (k > 0 ? 2 : 0));
+        }
+    }
+    if (found.counts.size() > shown) {
+        lines.push_back(fmt::format("and {} more; -o writes all of them, --json prints them",
+                                    format_count(static_cast<std::int64_t>(found.counts.size() - shown))));
+    }
+    return lines;
+}
+
+/// The last edge may be infinite: a bin of all pairs that are farther apart.
+double parse_edge(std::string_view option, std::string_view text) {
+    double edge = 0;
+    return parse_all(text, edge) && edge == std::numeric_limits<double>::infinity() ? edge : parse_length(option, text);
+}
+
 /// "A:B:N", or "A:B:Nlog" for edges in equal ratios.
 std::vector<double> parse_range(std::string_view option, std::string_view text) {
     const std::vector<std::string_view> parts = split_at(text, ':');
@@ -84,7 +147,12 @@ std::vector<double> parse_range(std::string_view option, std::string_view text) 
                                      option, text, most));
     }
     const double first = parse_length(option, parts[0]);
-    const double last = parse_length(option, parts[1]);
+    const double last = parse_edge(option, parts[1]);
+    if (std::isinf(last)) {
+        throw UsageError(fmt::format("{} is '{}'; bins of one width have a finite last edge: list the edges with commas, "
+                                     "where the last may be inf",
+                                     option, text));
+    }
     if (!(last > first) || (is_log && first == 0)) {
         throw UsageError(fmt::format("{} is '{}'; the last edge must be above the first{}", option, text,
                                      is_log ? ", and the first above 0" : ""));
@@ -99,7 +167,16 @@ std::vector<double> parse_range(std::string_view option, std::string_view text) 
 }
 
 std::vector<double> parse_edges(std::string_view option, std::string_view text) {
-    return text.find(':') != std::string_view::npos ? parse_range(option, text) : parse_lengths(option, text);
+    if (text.find(':') != std::string_view::npos) {
+        return parse_range(option, text);
+    }
+    const std::size_t last = text.rfind(',') + 1; // 0 without a comma
+    if (last == 0 || last == text.size()) {
+        return parse_lengths(option, text);
+    }
+    std::vector<double> edges = parse_lengths(option, text.substr(0, last - 1));
+    edges.push_back(parse_edge(option, text.substr(last)));
+    return edges;
 }
 
 int parse_axis(const std::string& text) {
@@ -173,6 +250,7 @@ SearchOutcome search(const Arguments& arguments, const SearchTask& task) {
     }
     outcome.report = fmt::format("{} pairs{} in {} bins of {}", format_count(pairs),
                                  task.queries ? " of the two sets" : "", found->counts.size(), binning);
+    outcome.table = table_of(*found, options.binning);
     outcome.write = [found](const std::filesystem::path& path, const io::Provenance& made_by) {
         (path.extension() == ".npz" ? io::write_pair_counts_npz : io::write_pair_counts_hdf5)(path, *found, made_by);
     };
@@ -214,7 +292,7 @@ Command pairs_command(const Parser& program) {
     command
         .text("--edges", "EDGES",
               "Edges of the distance, in the units of the points: FIRST:LAST:BINS, FIRST:LAST:BINSlog, or a list with "
-              "commas",
+              "commas, whose last may be inf",
               [arguments](const std::string& text) {
                   arguments->edges = parse_edges("--edges", text);
                   arguments->edges_text = text;
@@ -230,7 +308,7 @@ Command pairs_command(const Parser& program) {
     command.file(
         "-o,--output",
         "File to write, .npz or .hdf5: 'edges', 'second_edges' of pi or mu, 'counts', and if asked for 'weighted' "
-        "and 'separations'; without it only the summary is printed",
+        "and 'separations'; without it only the summary and the bins are printed",
         arguments->output);
     command.file("--with", "Count the pairs of a point and one of this file instead", arguments->queries, "FILE");
     command.flag(

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <iterator>
 #include <limits>
 #include <numeric>
@@ -257,6 +258,9 @@ void run_search(const SearchArguments& arguments, const Invocation& invocation, 
             print_line("queries", describe_queries(arguments, *outcome.queries));
         }
         print_line("search", outcome.report);
+        for (std::size_t row = 0; row < outcome.table.size(); ++row) {
+            print_line(row == 0 ? "bins" : "", outcome.table[row]);
+        }
         if (const std::string indices = meaning_of_indices(run); !indices.empty()) {
             print_line("indices", indices);
         }

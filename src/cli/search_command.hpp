@@ -93,6 +93,7 @@ struct SearchOutcome {
     Json facts;                                    ///< for the JSON summary, besides what all searches report
     std::map<std::string, std::string> parameters; ///< for the file's provenance, besides those of the Search
     std::string report;                            ///< for the line "search"
+    std::vector<std::string> table;                ///< the lines below it, the first one with the heads of columns
     std::vector<std::string> warnings;             ///< empty ones are none
     std::function<void(const std::filesystem::path&, const io::Provenance&)> write; ///< on rank 0
     std::function<void(const std::filesystem::path&, const io::Provenance&)> draw;  ///< the picture of the Search

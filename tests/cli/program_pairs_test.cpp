@@ -70,13 +70,35 @@ TEST_F(Pairs, WeightsAndSeparations) {
     EXPECT_NE(kith("pairs in.npy --edges 0,2 --weights").err.find("'in.npy' has none"), std::string::npos);
 }
 
+TEST_F(Pairs, BinsArePrinted) {
+    write_line();
+    const auto has = [](const Outcome& outcome, const std::string& table) {
+        EXPECT_NE(outcome.out.find(table), std::string::npos) << outcome.out << outcome.err;
+    };
+    has(kith("pairs in.npy --edges 0,2,6.5,inf"), "bins     r above   to  pairs\n"
+                                                  "               0    2      2\n"
+                                                  "               2  6.5      3\n"
+                                                  "             6.5  inf      1\n");
+    has(kith("pairs in.npy --edges 0,8 --mu 0,0.5,1"), "bins     s above  to  mu above   to  pairs\n"
+                                                       "               0   8         0  0.5      6\n"
+                                                       "               0   8       0.5    1      0\n");
+    write_text("in.csv", "x,y,mass\n0,0,1\n1,0,2\n3,0,4\n7,0,8\n");
+    has(kith("pairs in.csv --edges 0,2,8 --weights --separations"), "bins     r above  to  pairs  weighted   mean r\n"
+                                                                    "               0   2      2        10      1.8\n"
+                                                                    "               2   8      4        60  4.86667\n");
+    has(kith("pairs in.npy --edges 0:8:70 -o out.npz"), "and 10 more; -o writes all of them");
+    EXPECT_EQ(kith("pairs in.npy --edges 0:8:70 --json").out.find("bins  "), std::string::npos);
+}
+
 TEST_F(Pairs, WrongUsageIsRefused) {
     write_line();
     for (const auto& [options, text] :
          {std::pair("--edges 0:1", "FIRST:LAST:BINS"), std::pair("--edges 0:10:5log", "the first above 0"),
           std::pair("--edges 2,1", "must not descend"), std::pair("--edges 0,1 --pi 0,1 --mu 0,1", "both given"),
           std::pair("--edges 0,1 --line-of-sight z", "leave it out"), std::pair("--edges 0,1 --mu 0,2", "1 at most"),
-          std::pair("--edges 0,1 --engine brute", "give one of: auto, tree")}) {
+          std::pair("--edges 0,1 --engine brute", "give one of: auto, tree"),
+          std::pair("--edges 0,inf,inf", "finite number"), std::pair("--edges 0:inf:5", "list the edges with commas"),
+          std::pair("--edges 0,inf --separations", "mean separations need a finite last edge")}) {
         const Outcome outcome = kith(std::string("pairs in.npy ") + options);
         EXPECT_NE(outcome.exit_code, 0) << options;
         EXPECT_NE(outcome.err.find(text), std::string::npos) << options << ": " << outcome.err;
