@@ -87,9 +87,11 @@ def normalize_arguments(points, box=None, *, one_dimension=False, **lengths):
     source = getattr(points, "_source", None)
     is_tree = type(source) is Source
     name = source.length_name if is_tree else _frames.length_name(points)
-    if "queries" in lengths:
-        lengths["queries"] = positions_of(lengths["queries"], name)
+    queries = lengths.get("queries")
+    if queries is not None:
+        lengths["queries"] = positions_of(queries, name)
     if is_tree:
+        _warn_of_another_box_of(queries, source.core.box, source.unit, "queries")
         if source.on_line and not one_dimension:
             raise NotImplementedError("the points of the tree have 1 dimension; this call takes points of 2 to 8 dimensions")
         return (source if box is None else source._replace(box=box), *_units.in_unit(source.unit, **lengths))
@@ -97,7 +99,8 @@ def normalize_arguments(points, box=None, *, one_dimension=False, **lengths):
     array, own_box = (points.positions, points.box if box is None else box) if has_box else (points, box)
     unit, array, own_box, *lengths = _units.shared(array, box=own_box, **lengths)
     if has_box and box is not None:
-        _warn_of_another_box(own_box, points)
+        _warn_of_another_box(own_box, points, unit)
+    _warn_of_another_box_of(queries, own_box, unit, "queries")
     array = _arrays.as_real(array, "points")
     real_type = numpy.float64 if _arrays.is_float64(array) else numpy.float32
     source = Source(array, own_box, unit, array, tuple(array.shape), real_type, name)
@@ -137,6 +140,7 @@ def as_queries(queries, source, what="queries"):
 
 def as_other_set(points, source, what):
     """None, or a second set of points, or of a snapshot's, of the type and dimension of the source."""
+    _warn_of_another_box_of(points, getattr(source.core, "box", source.box), source.unit, what)
     other = positions_of(*_units.in_unit(source.unit, **{what: points}), source.length_name)
     other = None if other is None else _arrays.as_queries(other, source.real_type, what)
     if other is not None and len(source.shape) == 2 and tuple(other.shape)[1:] != source.shape[1:]:
@@ -161,18 +165,35 @@ def positions_of(queries, unit):
     return queries.positions
 
 
-def _warn_of_another_box(given, snapshot):
-    """Periods that contradict those of the snapshot, but for digits that float32 has not; 0 is no period."""
-    try:
-        stated = snapshot.box
-    except ValueError:  # it states one that has no meaning
+def _warn_of_another_box(given, snapshot, unit):
+    """Periods that contradict those of the snapshot."""
+    if (boxes := _contradiction(given, snapshot, unit)) is not None:
+        warn(f"box is {boxes[0]}, but the snapshot states a box of {boxes[1]}; the box given is taken. "
+             "Is it in other units than the points (Mpc, Mpc/h)? Without box= the snapshot's is taken")
+
+
+def _warn_of_another_box_of(points, box, unit, what):
+    """The same of a second set of points, which is searched in the box of the first."""
+    if points is None or type(points) is numpy.ndarray or not is_snapshot(points) or box is None:
         return
+    if (boxes := _contradiction(box, points, unit)) is not None:
+        warn(f"the box is {boxes[0]}, but the snapshot of the {what} states a box of {boxes[1]}; its points are wrapped into "
+             "the first one. Are both in the same units (Mpc, Mpc/h)?")
+
+
+def _contradiction(given, snapshot, unit):
+    """Both boxes as text where their periods differ, but for digits that float32 has not; 0 is no period. Else None."""
+    try:
+        stated, = _units.in_unit(unit, box=snapshot.box)
+    except (TypeError, ValueError):  # it states one that has no meaning, or in no such unit
+        return None
+    if stated is None:
+        return None
     ours, theirs = (numpy.atleast_1d(_core.Box(box).period) for box in (given, stated))
     if len(ours) != len(theirs) and 1 not in (len(ours), len(theirs)):
-        return  # which the core refuses
-    if ((ours > 0) & (theirs > 0) & (abs(ours - theirs) > 1e-6 * numpy.maximum(ours, theirs))).any():
-        warn(f"box is {_shown(ours)}, but the snapshot states a box of {_shown(theirs)}; the box given is taken. "
-             "Is it in other units than the points (Mpc, Mpc/h)? Without box= the snapshot's is taken")
+        return None  # which the core refuses
+    differ = (ours > 0) & (theirs > 0) & (abs(ours - theirs) > 1e-6 * numpy.maximum(ours, theirs))
+    return (_shown(ours), _shown(theirs)) if differ.any() else None
 
 
 def _shown(periods):

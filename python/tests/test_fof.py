@@ -1,6 +1,7 @@
 """Groups and their catalog."""
 
 import warnings
+from types import SimpleNamespace
 
 import numpy
 import pytest
@@ -120,6 +121,28 @@ def test_a_box_that_contradicts_the_snapshots_draws_a_warning():
             warnings.simplefilter("error")
             for box in (None, 40, numpy.float32(40), [40, 40, 0], 0, kith.Box(40)):
                 call(box)
+
+
+def test_another_box_of_a_second_snapshot_draws_a_warning():
+    def snapshot(box):
+        return SimpleNamespace(positions=numpy.random.default_rng(1).random((100, 3)) * 10, box=box, velocities=None,
+                               masses=None, types=None, uniform_mass=None)
+
+    first, other = snapshot(40.0), snapshot(50.0)
+    for points, box in ((first, None), (first.positions, 40), (kith.Tree(first), None)):
+        for call, name in ((lambda of: kith.knn(points, 2, of, box=box), "queries"),
+                           (lambda of: kith.radius_count(points, 1, of, box=box), "queries"),
+                           (lambda of: kith.pair_counts(points, of, edges=[0, 1], box=box), "other")):
+            with pytest.warns(UserWarning, match=f"the box is 40.*the snapshot of the {name} states a box of 50") as warned:
+                call(other)
+            assert warned[0].filename == __file__
+            with warnings.catch_warnings():
+                warnings.simplefilter("error")
+                for of in (first, snapshot(None), other.positions):
+                    call(of)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        kith.knn(first.positions, 2, other)  # without a box
 
 
 def test_groups_are_numbered_from_0():

@@ -10,6 +10,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <optional>
+#include <span>
 
 namespace kith::cli {
 
@@ -69,23 +72,25 @@ namespace {
 
 /// Both boxes, if periods contradict those of the file. Digits that float32 would drop do not count, and a 0 on either
 /// side is no period.
-std::string contradiction(const Box& given, const io::SnapshotHeader& header) {
+struct Contradiction {
+    std::string given;
+    std::string stated;
+};
+
+std::optional<Contradiction> contradiction(const Box& given, const io::SnapshotHeader& header) {
     constexpr double tolerance = 1e-6;
     if (!header.box_size || header.dimension > 3) {
-        return "";
+        return std::nullopt;
     }
     const std::span stated(header.box_size->data(), static_cast<std::size_t>(header.dimension));
     for (int axis = 0; axis < header.dimension; ++axis) {
         const double ours = given.period(axis);
         const double files = stated[axis];
         if (ours > 0 && files > 0 && std::abs(ours - files) > tolerance * std::max(ours, files)) {
-            return fmt::format(
-                "--box is {}, but the file states a box of {}; --box is taken. Is it in other units than "
-                "the points (Mpc, Mpc/h)? Without --box the file's box is taken",
-                describe(given, header.dimension), describe(Box::periodic(stated), header.dimension));
+            return Contradiction{describe(given, header.dimension), describe(Box::periodic(stated), header.dimension)};
         }
     }
-    return "";
+    return std::nullopt;
 }
 
 double extent_of(const io::RealArray& positions, int axis) {
@@ -124,12 +129,26 @@ void add_box_warnings(std::vector<std::string>& warnings, const BoxChoice& choic
         return;
     }
     const Box given = resolve_box(choice, snapshot.header).box;
-    std::string warning = contradiction(given, snapshot.header);
-    if (warning.empty()) {
+    std::string warning;
+    if (const auto boxes = contradiction(given, snapshot.header)) {
+        warning = fmt::format("--box is {}, but the file states a box of {}; --box is taken. Is it in other units than "
+                              "the points (Mpc, Mpc/h)? Without --box the file's box is taken",
+                              boxes->given, boxes->stated);
+    } else {
         warning = wrapped_points(given, snapshot.positions);
     }
     if (!warning.empty()) {
         warnings.push_back(std::move(warning));
+    }
+}
+
+void add_query_box_warning(std::vector<std::string>& warnings, const ResolvedBox& box, const std::string& path,
+                           const io::SnapshotHeader& header) {
+    if (const auto boxes = contradiction(box.box, header)) {
+        warnings.push_back(
+            fmt::format("the box is {} ({}), but '{}' states a box of {}; its points are wrapped into the "
+                        "first one. Are both files in the same units (Mpc, Mpc/h)?",
+                        boxes->given, box.origin, path, boxes->stated));
     }
 }
 

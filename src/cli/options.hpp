@@ -57,6 +57,10 @@ struct ResolvedBox {
 /// write particles that left the box.
 void add_box_warnings(std::vector<std::string>& warnings, const BoxChoice& choice, const io::Snapshot& snapshot);
 
+/// Adds that the file of the queries states another box than the one that both sets are searched in.
+void add_query_box_warning(std::vector<std::string>& warnings, const ResolvedBox& box, const std::string& path,
+                           const io::SnapshotHeader& header);
+
 /// "1 x 1 x 1", "open", or "1 x open x 1"; of points, as their type has the periods.
 [[nodiscard]] std::string describe(const Box& box, int dimension, DType dtype = DType::float64);
 [[nodiscard]] std::string describe(const Box& box, const io::RealArray& points);

@@ -220,6 +220,9 @@ void run_search(const SearchArguments& arguments, const Invocation& invocation, 
         run.agreed([&] { make_alike(run.snapshot.positions, queries->snapshot.positions, run.warnings); });
     }
     run.resolve_box(arguments.box);
+    if (queries) {
+        add_query_box_warning(run.warnings, run.box, arguments.queries, queries->overview().header);
+    }
 
     SearchTask task{
         run.points(),   {},

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include <filesystem>
+#include <utility>
 
 namespace {
 
@@ -49,6 +50,30 @@ TEST_F(Formats, Text) {
     write("tipsy.ascii", "4 0 0\n3\n0\n1 1 1 1\n0 1 3 7\n0 0 0 0\n0 0 0 0\n0 0 0 0\n0 0 0 0\n0 0 0 0\n");
     for (const char* file : {"table.csv", "table.txt", "cloud.ply", "tipsy.ascii"}) {
         expect_neighbors(file, on_a_line_);
+    }
+}
+
+TEST_F(Formats, AnotherBoxOfASecondFileIsNamed) {
+    GadgetMaker maker;
+    maker.counts[1] = 4;
+    maker.masses[1] = 1;
+    maker.totals[1] = 4;
+    write("first", maker.text());
+    write("same", maker.text());
+    maker.box = 14;
+    write("other", maker.text());
+    for (const auto& [options, words] :
+         {std::pair("knn first -k 1 -o out.npz --queries other",
+                    "the box is 10 x 10 x 10 (from the file), but 'other' states a box of 14 x 14 x 14"),
+          std::pair("pairs first --edges 0,2 --with other", "'other' states a box of 14 x 14 x 14"),
+          std::pair("pairs first --edges 0,2 --with other --box 20", "the box is 20 x 20 x 20 (--box), but 'other'"),
+          std::pair("pairs first --edges 0,2 --with other --box 14,14,14", "--box is 14 x 14 x 14, but the file"),
+          std::pair("pairs first --edges 0,2 --with same", ""),
+          std::pair("pairs first --edges 0,2 --with other --box none", "")}) {
+        const Outcome outcome = kith(options);
+        EXPECT_EQ(outcome.exit_code, 0) << options << outcome.err;
+        EXPECT_NE(outcome.err.find(words), std::string::npos) << options << outcome.err;
+        EXPECT_EQ(outcome.err.find("states a box of") != std::string::npos, *words != 0) << options << outcome.err;
     }
 }
 

@@ -170,6 +170,7 @@ TEST_F(Knn, TheBoxOfAFileOfQueriesIsNoMatter) {
     const Outcome outcome = kith("knn in.npy -k 1 --box 8 --queries halos.hdf5:/Group/GroupPos -o out.npz");
     EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
     EXPECT_EQ(outcome.err.find("BoxSize"), std::string::npos) << outcome.err;
+    EXPECT_EQ(outcome.err.find("states a box"), std::string::npos) << outcome.err;
 }
 
 } // namespace
