@@ -94,6 +94,22 @@ void bring_to_first(RankTeam* ranks, NeighborSums& sums) {
     }
 }
 
+/// Where half of the queries or more have no neighbor but themselves: their number, and what their densities are.
+std::string loneliness(const Arguments& arguments, const std::vector<std::int64_t>& counts, bool separate_queries) {
+    const bool with_self = !separate_queries && !arguments.exclude_self;
+    const auto alone = std::ranges::count_if(counts, [&](std::int64_t count) { return count <= (with_self ? 1 : 0); });
+    if (counts.empty() || 2 * alone < std::ssize(counts)) {
+        return "";
+    }
+    const char* const densities = !with_self              ? "are 0"
+                                  : *arguments.radius > 0 ? "count nothing but themselves"
+                                                          : "are infinite, since the kernel has no reach";
+    return fmt::format(
+        "{} of {} {} have no {}point within the radius {}, and their densities {}; take a larger --radius",
+        format_count(alone), format_count(std::ssize(counts)), separate_queries ? "queries" : "points",
+        separate_queries ? "" : "other ", *arguments.radius, densities);
+}
+
 SearchOutcome search(const Arguments& arguments, const SearchTask& task) {
     const std::optional<ScalarsView> masses = arguments.number ? std::nullopt : masses_of(task.snapshot);
     Fields fields;
@@ -122,6 +138,7 @@ SearchOutcome search(const Arguments& arguments, const SearchTask& task) {
     outcome.warnings = {sums->unresolved.warning(), std::string(sums->warning)};
     if (arguments.radius) {
         outcome.facts["radius"] = *arguments.radius;
+        outcome.warnings.push_back(loneliness(arguments, sums->counts, task.queries.has_value()));
     } else {
         outcome.facts["k"] = arguments.k;
     }

@@ -120,6 +120,25 @@ TEST_F(Density, WarnsWhereOneNeighborMakesNoDensity) {
     }
 }
 
+TEST_F(Density, WarnsWhereRadiiHoldNoOtherPoint) {
+    write_line(); // 0, 1, 3, 7
+    write_npy("far.npy", std::vector<float>{50, 0, 7, 0, 60, 0}, 2);
+    for (const auto& [options, words] :
+         {std::pair("-r 0.5",
+                    "4 of 4 points have no other point within the radius 0.5, and their densities count nothing"),
+          std::pair("-r 1", "2 of 4 points have no other"), std::pair("-r 2.5", ""),
+          std::pair("-r 0", "4 of 4 points have no other point within the radius 0, and their densities are infinite"),
+          std::pair("-r 0.5 --exclude-self",
+                    "within the radius 0.5, and their densities are 0; take a larger --radius"),
+          std::pair("-r 0.5 --queries far.npy", "2 of 3 queries have no point within the radius 0.5"),
+          std::pair("-r 5 --queries in.npy", "")}) {
+        const Outcome outcome = kith("density in.npy " + std::string(options) + " -o out.npz");
+        ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+        EXPECT_NE(outcome.err.find(words), std::string::npos) << options << outcome.err;
+        EXPECT_EQ(outcome.err.find("larger --radius") != std::string::npos, *words != 0) << options << outcome.err;
+    }
+}
+
 TEST_F(Density, NonsenseIsRefused) {
     write_line();
     EXPECT_EQ(kith("density in.npy -k 0 -o out.npy").exit_code, 2);
