@@ -137,4 +137,12 @@ double Canvas::text(std::string_view words, Point position, double size, const P
     return lettering.width;
 }
 
+void Canvas::heading(std::string_view title, std::string_view subtitle, Point left, double right, const Color& ink,
+                     const Color& faint_ink) {
+    constexpr double title_size = 15;
+    constexpr double gap = 24;
+    const double taken = text(subtitle, {right, left.y}, 12, {faint_ink, 1.4, 1}, Align::right);
+    text(shortened(title, title_size, right - left.x - taken - gap), left, title_size, {ink, 1.8, 1});
+}
+
 } // namespace kith::cli

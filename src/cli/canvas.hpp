@@ -61,7 +61,12 @@ public:
     /// One line of text; `position` is on its baseline, `size` the height of capitals. Returns its width.
     double text(std::string_view words, Point position, double size, const Pen& pen, Align align = Align::left);
 
-    /// `notes` become the file's tEXt entries. Throws Error(file).
+    /// One line with a title at the left and a subtitle at the right; a title that would reach into the subtitle is
+    /// shortened.
+    void heading(std::string_view title, std::string_view subtitle, Point left, double right, const Color& ink,
+                 const Color& faint_ink);
+
+    /// `notes` become the file's texts. Throws Error(file).
     void write_png(const std::filesystem::path& path,
                    const std::vector<std::pair<std::string, std::string>>& notes) const;
 

@@ -62,8 +62,8 @@ public:
         frame_selected();
         canvas_.frame(panel, {0.36F, 0.35F, 0.42F});
         draw_axis();
-        canvas_.text(subject_.title, {panel.left * 1.0, panel.top - 22.0}, 15, {ink, 1.8, 1});
-        canvas_.text(subject_.subtitle, {panel.right * 1.0, panel.top - 22.0}, 12, {faint_ink, 1.4, 1}, Align::right);
+        canvas_.heading(subject_.title, subject_.subtitle, {panel.left * 1.0, panel.top - 22.0}, panel.right, ink,
+                        faint_ink);
         return std::move(canvas_);
     }
 

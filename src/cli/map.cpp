@@ -183,8 +183,7 @@ private:
     void write_words() {
         const double left = std::min(panel_.left, side_margin);
         const double right = canvas_.width() - left;
-        canvas_.text(subject_.title, {left, top_margin - 22.0}, 15, {ink, 1.8, 1});
-        canvas_.text(subject_.subtitle, {right, top_margin - 22.0}, 12, {faint_ink, 1.4, 1}, Align::right);
+        canvas_.heading(subject_.title, subject_.subtitle, {left, top_margin - 22.0}, right, ink, faint_ink);
         canvas_.text(subject_.caption, {left, panel_.bottom + 38.0}, 12, {faint_ink, 1.4, 1});
     }
 

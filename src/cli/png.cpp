@@ -71,7 +71,8 @@ void Canvas::write_png(const std::filesystem::path& path,
     std::vector<png_text> entries;
     for (auto& [key, value] : texts) {
         png_text entry = {};
-        entry.compression = PNG_TEXT_COMPRESSION_NONE;
+        const bool is_ascii = std::all_of(value.begin(), value.end(), [](unsigned char c) { return c < 128; });
+        entry.compression = is_ascii ? PNG_TEXT_COMPRESSION_NONE : PNG_ITXT_COMPRESSION_NONE; // which is UTF-8
         entry.key = key.data();
         entry.text = value.data();
         entry.text_length = value.size();

@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
+#include <utility>
 
 namespace kith::cli {
 
@@ -147,6 +149,11 @@ std::string_view table_of(char character) {
     return found == glyphs.end() ? unknown_glyph : found->strokes;
 }
 
+/// Whether a byte is one of UTF-8 that goes on with the character of the byte before.
+bool continues_character(char byte) {
+    return (static_cast<unsigned char>(byte) & 0xC0U) == 0x80U;
+}
+
 } // namespace
 
 Lettering lettering_of(std::string_view words, double size) {
@@ -154,6 +161,9 @@ Lettering lettering_of(std::string_view words, double size) {
     Lettering lettering;
     double pen = 0;
     for (const char character : words) {
+        if (continues_character(character)) {
+            continue;
+        }
         double right = character == ' ' ? blank_width - gap : 0;
         for (Polyline& stroke : strokes_of(table_of(character))) {
             for (Point& p : stroke) {
@@ -166,6 +176,17 @@ Lettering lettering_of(std::string_view words, double size) {
     }
     lettering.width = std::max(0.0, pen - gap) * unit;
     return lettering;
+}
+
+std::string shortened(std::string_view words, double size, double width) {
+    std::string text(words);
+    for (std::size_t kept = words.size(); kept > 0 && lettering_of(text, size).width > width;) {
+        do {
+            --kept;
+        } while (kept > 0 && continues_character(words[kept]));
+        text = std::string(words.substr(0, kept)) + "...";
+    }
+    return text;
 }
 
 } // namespace kith::cli

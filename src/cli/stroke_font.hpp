@@ -3,6 +3,7 @@
 
 #include "cli/canvas.hpp"
 
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -13,7 +14,11 @@ struct Lettering {
     double width = 0;
 };
 
-/// The strokes of one line of text whose capitals are `size` high. Characters without a drawing become a small box.
+/// The strokes of one line of text, in UTF-8, whose capitals are `size` high. Each character without a drawing becomes a
+/// small box.
 [[nodiscard]] Lettering lettering_of(std::string_view words, double size);
+
+/// The words if they are not wider than `width`, or as much of their beginning as is not with "..." after it.
+[[nodiscard]] std::string shortened(std::string_view words, double size, double width);
 
 } // namespace kith::cli

@@ -11,7 +11,10 @@
 #include <array>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <numbers>
+#include <string>
+#include <string_view>
 
 namespace {
 
@@ -69,6 +72,38 @@ TEST(CanvasShapes, TextIsAlignedByItsWidth) {
     }
 }
 
+TEST(CanvasShapes, WordsAreShortenedByWholeCharacters) {
+    EXPECT_EQ(shortened("kith", 12, lettering_of("kith", 12).width), "kith");
+    const std::string words = "galaxie\u00e9\u00e9n.hdf5";
+    EXPECT_EQ(lettering_of("a\u00e9\u6f22", 12).width, lettering_of("a\x01\x01", 12).width); // a box for each
+    for (double width = 20; width < lettering_of(words, 12).width; ++width) {
+        const std::string shorter = shortened(words, 12, width);
+        EXPECT_LE(lettering_of(shorter, 12).width, width);
+        ASSERT_TRUE(shorter.ends_with("..."));
+        const std::string beginning = shorter.substr(0, shorter.size() - 3);
+        EXPECT_TRUE(words.starts_with(beginning));
+        EXPECT_NE(static_cast<unsigned char>(words[beginning.size()]) & 0xC0U, 0x80U) << "within a character";
+    }
+}
+
+TEST(CanvasShapes, ALongTitleLeavesRoomForTheSubtitle) {
+    const auto drawn = [](std::string_view title, std::string_view subtitle) {
+        Canvas canvas(400, 40, black);
+        canvas.heading(title, subtitle, {10, 30}, 390, white, white);
+        return canvas;
+    };
+    const std::string title(200, 'M');
+    const Canvas both = drawn(title, "12 groups");
+    const Canvas alone = drawn("", "12 groups");
+    const int begin = 390 - static_cast<int>(lettering_of("12 groups", 12).width) - 4;
+    for (int x = begin; x < 400; ++x) {
+        for (int y = 0; y < 40; ++y) {
+            ASSERT_EQ(both.pixel(x, y).green, alone.pixel(x, y).green);
+        }
+    }
+    EXPECT_GT(ink_on(both), 2 * ink_on(alone));
+}
+
 TEST(CanvasShapes, EveryPrintableCharacterHasAShape) {
     for (char c = '!'; c <= '~'; ++c) {
         EXPECT_FALSE(lettering_of(std::string(1, c), 12).lines.empty()) << c;
@@ -86,6 +121,19 @@ TEST(CanvasFile, IsAPngOfThatSize) {
     EXPECT_TRUE(std::equal(signature.begin(), signature.end(), head.begin()));
     EXPECT_EQ(head[18] * 256 + head[19], 300);
     EXPECT_EQ(head[22] * 256 + head[23], 20);
+}
+
+TEST(CanvasFile, NotesThatAreNotAsciiAreUtf8) {
+    const kith::test::TemporaryFolder folder;
+    const auto content_with = [&](const std::string& note) {
+        Canvas(8, 8, black).write_png(folder / "canvas.png", {{"Source", note}});
+        std::ifstream file(folder / "canvas.png", std::ios::binary);
+        return std::string(std::istreambuf_iterator<char>(file), {});
+    };
+    EXPECT_NE(content_with("galaxies.npy").find("tEXtSource"), std::string::npos);
+    const std::string content = content_with("\u00e9toiles.npy");
+    EXPECT_NE(content.find("iTXtSource"), std::string::npos);
+    EXPECT_NE(content.find("\u00e9toiles.npy"), std::string::npos);
 }
 
 TEST(CanvasFile, AFullOrMissingPlaceIsAnError) {
