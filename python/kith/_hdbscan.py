@@ -45,7 +45,7 @@ def hdbscan(points: AnyArray, min_cluster_size: int = 5, *, min_samples: int | N
     cluster_selection_epsilon : float
         Clusters that are born at a smaller distance are joined up to the first that is not. In the units of the points.
     max_cluster_size : int, optional
-        Largest cluster that "eom" selects.
+        Largest cluster that "eom" selects. Not with "leaf", where scikit-learn and the package `hdbscan` ignore it.
     allow_single_cluster : bool
         All points may be one cluster.
 
@@ -56,7 +56,7 @@ def hdbscan(points: AnyArray, min_cluster_size: int = 5, *, min_samples: int | N
     Raises
     ------
     ValueError, TypeError, MemoryError
-        As `kith.knn`, and for numbers out of range.
+        As `kith.knn`, for numbers out of range, and for `max_cluster_size` with "leaf".
     NotImplementedError
         For points of other dimensions, an engine that does not find clusters on the device, a GPU where kith was built
         without CUDA, and a GPU with a `comm`.
@@ -85,6 +85,9 @@ def hdbscan(points: AnyArray, min_cluster_size: int = 5, *, min_samples: int | N
     max_cluster_size = 0 if max_cluster_size is None else _arrays.at_least(1, max_cluster_size, "max_cluster_size")
     if not isinstance(cluster_selection_method, str) or cluster_selection_method not in _METHODS:
         raise ValueError(f"cluster_selection_method is {cluster_selection_method!r}; it must be 'eom' or 'leaf'")
+    if max_cluster_size > 0 and cluster_selection_method == "leaf":
+        raise ValueError(f"max_cluster_size is {max_cluster_size}, but limits only the clusters that 'eom' selects, and "
+                         "cluster_selection_method is 'leaf'; leave one of them out")
     epsilon = _arrays.as_number(epsilon, "cluster_selection_epsilon")
     if not epsilon >= 0:
         raise ValueError(f"cluster_selection_epsilon is {epsilon}; it must be 0 or more")

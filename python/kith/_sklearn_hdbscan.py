@@ -23,7 +23,7 @@ class HDBSCAN(sklearn.cluster.HDBSCAN):
     ----------
     min_cluster_size, min_samples, cluster_selection_epsilon, max_cluster_size, cluster_selection_method, \
 allow_single_cluster, store_centers
-        As scikit-learn's, and as those of `kith.hdbscan`.
+        As scikit-learn's, and as those of `kith.hdbscan`; `max_cluster_size` is ignored with "leaf".
     metric, metric_params, alpha
         Others than "euclidean", "l2", and "minkowski" with {"p": 2}, and an alpha other than 1, are handed over to
         scikit-learn, with an `EfficiencyWarning`; so are sparse input and points of more than 8 dimensions.
@@ -97,7 +97,8 @@ allow_single_cluster, store_centers
         points = _in_plane(points)
         return _hdbscan.hdbscan(points, self.min_cluster_size, min_samples=self._min_samples,
                        cluster_selection_method=self.cluster_selection_method,
-                       cluster_selection_epsilon=self.cluster_selection_epsilon, max_cluster_size=self.max_cluster_size,
+                       cluster_selection_epsilon=self.cluster_selection_epsilon,
+                       max_cluster_size=self.max_cluster_size if self.cluster_selection_method == "eom" else None,
                        allow_single_cluster=bool(self.allow_single_cluster),
                        threads=threads_of(self.n_jobs))
 

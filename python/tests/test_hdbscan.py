@@ -74,6 +74,8 @@ def test_trees_and_options():
     one = kith.hdbscan(POINTS, 20, min_samples=6, cluster_selection_epsilon=10, allow_single_cluster=True)
     assert one.labels.tolist() == [0] * 500
     assert kith.hdbscan(POINTS, 20, max_cluster_size=30).sizes.max(initial=0) <= 30
+    with pytest.raises(ValueError, match="max_cluster_size is 30, but limits only the clusters that 'eom' selects"):
+        kith.hdbscan(POINTS, 20, max_cluster_size=30, cluster_selection_method="leaf")
     assert kith.hdbscan(POINTS[:3], 2, min_samples=4).labels.tolist() == [-1, -1, -1]
     assert len(kith.hdbscan(POINTS[:0], 2)) == 0
 

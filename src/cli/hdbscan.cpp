@@ -3,6 +3,7 @@
 #include "cli/icicles.hpp"
 #include "cli/search_command.hpp"
 #include "cli/snapshot_run.hpp"
+#include "cli/usage_error.hpp"
 
 #include <kith/cluster_file.hpp>
 #include <kith/hdbscan.hpp>
@@ -94,6 +95,12 @@ SearchOutcome search(const Arguments& arguments, const SearchTask& task) {
 
 void run(Arguments& arguments, const Invocation& invocation) {
     find_snapshot(arguments, invocation, R"(kith hdbscan "$file" -o "${file%.*}_clusters.npz")");
+    agreed_over(invocation.ranks, [&] {
+        if (arguments.leaves && arguments.max_cluster_size > 0) {
+            throw UsageError("--max-cluster-size limits the clusters that excess of mass selects, and --leaves selects "
+                             "the smallest ones whatever their size; leave one of them out");
+        }
+    });
     run_search(arguments, invocation,
                {.stages = {"read", "upload", "order", "tree", "search", "neighbors", "connect", "ask", "select", "join",
                            "download", "edges", "merge", "clusters", "write"},
@@ -129,7 +136,7 @@ Command hdbscan_command(const Parser& program) {
                  arguments->leaves);
     add_value(command, "--epsilon", "E", "Join clusters that are born at distances below E, in the units of the points",
               arguments->epsilon, parse_length);
-    add_value(command, "--max-cluster-size", "L", "Largest cluster that excess of mass selects",
+    add_value(command, "--max-cluster-size", "L", "Largest cluster that excess of mass selects; not with --leaves",
               arguments->max_cluster_size, parse_whole, 1, most);
     command.flag("--allow-single-cluster", "All points may be one cluster", arguments->allow_single_cluster);
     command.file("-o,--output",

@@ -75,6 +75,7 @@ TEST_F(Hdbscan, RefusesWhatMeansNothing) {
     refused("--min-samples 0", "'0'");
     refused("--epsilon -1", "'-1'");
     refused("--max-cluster-size 0", "'0'");
+    refused("--leaves --max-cluster-size 3", "--leaves selects the smallest ones");
     refused("-o out.csv", ".npz or .hdf5");
     refused("--picture tree.jpg", ".png");
     EXPECT_EQ(files(), std::vector<std::string>{"in.npy"});
