@@ -40,7 +40,7 @@ allow_single_cluster, store_centers
     outlier_scores_ : array of float64, shape (n,)
         GLOSH; NaN for points that are not finite. scikit-learn has none.
     centroids_, medoids_ : array, shape (clusters, d)
-        If `store_centers` asks for them.
+        If `store_centers` asks for them; of the points that are finite, where scikit-learn fails if others are given.
     n_features_in_ : int
 
     Notes
@@ -76,14 +76,15 @@ allow_single_cluster, store_centers
         self._found = found
         labels = numpy.where(numpy.isnan(points).any(axis=1), _MISSING, _INFINITE)
         labels[finite] = found.labels
+        if self.store_centers:  # of the finite points alone, whose labels and probabilities are read
+            self.labels_, self.probabilities_ = found.labels, found.probabilities
+            self._weighted_cluster_center(points[finite])
         self.labels_ = labels.astype(numpy.int64)
         self.probabilities_ = numpy.where(labels == _MISSING, numpy.nan, 0.0)
         self.probabilities_[finite] = found.probabilities
         self.outlier_scores_ = numpy.full(len(points), numpy.nan)
         self.outlier_scores_[finite] = found.outlier_scores
         self._single_linkage_tree_ = _merges(found.linkage, numpy.flatnonzero(finite), len(points))
-        if self.store_centers:
-            self._weighted_cluster_center(points)
         return self
 
     def _find(self, points):

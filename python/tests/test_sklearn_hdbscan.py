@@ -127,6 +127,15 @@ def test_points_that_are_not_finite_are_labeled_as_scikit_learn_does():
     assert adjusted_rand_score(ours.dbscan_clustering(1.0), theirs.dbscan_clustering(1.0)) == 1
 
 
+def test_centers_are_those_of_the_finite_points():
+    points = make_blobs(150, 3, random_state=4)[0]
+    given = numpy.insert(points, [0, 40, 150], [[numpy.inf] * 3, [numpy.nan] * 3, [0, -numpy.inf, numpy.nan]], axis=0)
+    options = {"min_cluster_size": 8, "store_centers": "both", "copy": True}
+    expected, found = HDBSCAN(**options).fit(points), HDBSCAN(**options).fit(given)
+    assert len(expected.centroids_) > 1 and found.labels_[[0, 41, 152]].tolist() == [-2, -3, -3]
+    assert found.centroids_.tolist() == expected.centroids_.tolist() and found.medoids_.tolist() == expected.medoids_.tolist()
+
+
 @pytest.mark.parametrize("how", [{"metric": "manhattan"}, {"alpha": 1.5}, {"metric": "minkowski", "metric_params": {"p": 3}}])
 def test_what_kith_cannot_do_is_handed_over(how):
     points = make_blobs(60, 3, random_state=6)[0]
