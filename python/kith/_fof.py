@@ -15,6 +15,7 @@ from kith._device_catalog import DeviceCatalog
 from kith._hints import takes_own_names
 from kith._linked_points import linked
 from kith._phase_space import phase_space
+from kith._warnings import warn_of_infinite
 
 
 @takes_own_names
@@ -214,6 +215,7 @@ def _grouped(points, linking_length, b, psi, psi_sigma, box, min_members, return
         catalog = DeviceCatalog(core, _arrays.prototype_of(labels), catalog_of, has_velocities, factor)
     else:
         catalog = catalog_of(core)
+        warn_of_infinite(catalog.mass, "groups")
     return labels, catalog, summary, labeled
 
 

@@ -17,6 +17,7 @@ from kith._fof import at_least_one
 from kith._halo_catalog import Halos, HalosPart
 from kith._hints import takes_own_names
 from kith._linked_points import linked
+from kith._warnings import warn_of_infinite
 
 _KERNELS = ("spline", "plummer")
 
@@ -182,7 +183,9 @@ def halos(points: AnyArray, linking_length: float | None = None, *, b: float | N
         link.warn_of_other_separation(core, source.shape)
     linking_length = None if link.length is None else core.linking_length
     kind, labels = (Halos, labels) if comm is None else (HalosPart, groups.labels)
-    return kind(core, labels, linking_length, min_members, is_unbound, list(known), universe, particles, snapshot)
+    halos = kind(core, labels, linking_length, min_members, is_unbound, list(known), universe, particles, snapshot)
+    warn_of_infinite(halos.mass, "halos")
+    return halos
 
 
 def _refuse_over_processes(labels, secondary_types, mean_separation, device):

@@ -3,9 +3,19 @@
 import sys
 import warnings
 
+import numpy
+
 
 def warn(message, category=UserWarning):
     frame, level = sys._getframe(), 1  # of this function
     while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] == "kith":
         frame, level = frame.f_back, level + 1
     warnings.warn(message, category, stacklevel=level)
+
+
+def warn_of_infinite(masses, of):
+    """Of groups or halos whose members have finite masses, the sum of which is not."""
+    infinite = int(numpy.isinf(masses).sum())
+    if infinite > 0:
+        warn(f"the masses of the members of {infinite} of the {of} add up to more than float64 can hold, and are infinite; "
+             "give masses in a larger unit")

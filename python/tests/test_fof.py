@@ -123,6 +123,14 @@ def test_a_box_that_contradicts_the_snapshots_draws_a_warning():
                 call(box)
 
 
+def test_masses_whose_sum_is_infinite_draw_a_warning():
+    with pytest.warns(UserWarning, match="members of 2 of the groups add up to more than float64 can hold"):
+        _, halos = kith.fof(CLUMPS, 0.1, min_members=5, return_catalog=True, masses=numpy.full(140, 1e307))
+    assert numpy.isinf(halos.mass).tolist() == [True, True, False] and numpy.isfinite(halos.center).all()
+    with pytest.warns(UserWarning, match="members of 2 of the halos add up"):
+        kith.halos(CLUMPS, linking_length=0.1, masses=numpy.full(140, 1e307), min_members=5, unbind=False)
+
+
 def test_another_box_of_a_second_snapshot_draws_a_warning():
     def snapshot(box):
         return SimpleNamespace(positions=numpy.random.default_rng(1).random((100, 3)) * 10, box=box, velocities=None,

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <numeric>
 #include <string>
@@ -76,6 +77,16 @@ void warn_of_ambiguous(FofRun& run) {
     }
 }
 
+void warn_of_infinite_masses(FofRun& run) {
+    const auto infinite = std::ranges::count_if(run.catalog.mass, [](double mass) { return std::isinf(mass); });
+    if (infinite > 0) {
+        run.warnings.push_back(
+            fmt::format("the masses of the members of {} group{} add up to more than float64 can hold, "
+                        "and are infinite; give masses in a larger unit",
+                        format_count(infinite), infinite == 1 ? "" : "s"));
+    }
+}
+
 } // namespace
 
 void describe_groups(const FofArguments& arguments, FofRun& run, const Execution& execution) {
@@ -101,6 +112,7 @@ void describe_groups(const FofArguments& arguments, FofRun& run, const Execution
         gather_members(run);
     }
     warn_of_ambiguous(run);
+    warn_of_infinite_masses(run);
 }
 
 } // namespace kith::cli

@@ -202,6 +202,13 @@ TEST_F(Fof, ABoxThatContradictsTheFilesIsToldOf) {
         << told;
 }
 
+TEST_F(Fof, MassesWhoseSumIsInfiniteDrawAWarning) {
+    write_text("heavy.csv", "x,y,z,mass\n0,0,0,1e308\n1,0,0,1e308\n9,0,0,1\n10,0,0,1\n");
+    const Outcome outcome = kith("fof heavy.csv --linking-length 1.5 --min-members 2 -o out.hdf5");
+    ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+    EXPECT_NE(outcome.err.find("of 1 group add up to more than float64 can hold"), std::string::npos) << outcome.err;
+}
+
 TEST_F(Fof, RowsThatAreNotSelectedHaveNoGroup) {
     const std::filesystem::path file = std::filesystem::path(KITH_SHARED_DATA) / "tipsy" / "onestar.tbin";
     if (!std::filesystem::exists(file)) {
