@@ -141,7 +141,7 @@ def as_queries(queries, source, what="queries"):
 def as_other_set(points, source, what):
     """None, or a second set of points, or of a snapshot's, of the type and dimension of the source."""
     _warn_of_another_box_of(points, getattr(source.core, "box", source.box), source.unit, what)
-    other = positions_of(*_units.in_unit(source.unit, **{what: points}), source.length_name)
+    other = positions_of(*_units.in_unit(source.unit, **{what: points}), source.length_name, what)
     other = None if other is None else _arrays.as_queries(other, source.real_type, what)
     if other is not None and len(source.shape) == 2 and tuple(other.shape)[1:] != source.shape[1:]:
         raise ValueError(f"{what} is of shape {tuple(other.shape)}; it must have a row of {source.shape[1]} coordinates for "
@@ -154,14 +154,14 @@ def is_snapshot(points):
     return hasattr(points, "positions") and hasattr(points, "box")
 
 
-def positions_of(queries, unit):
+def positions_of(queries, unit, what="queries"):
     """Other queries as they are; a snapshot's positions, refused in another unit than that of the points, where both are
     known."""
     if queries is None or type(queries) is numpy.ndarray or not is_snapshot(queries):
         return queries
     name = _frames.length_name(queries)
     if None not in (name, unit) and name != unit:
-        raise ValueError(f"the snapshot of the queries is in {name}, the points in {unit}; give its positions in {unit}")
+        raise ValueError(f"the snapshot of the {what} is in {name}, the points in {unit}; give its positions in {unit}")
     return queries.positions
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import re
 from typing import Any, NamedTuple
 
 import numpy
@@ -14,6 +15,11 @@ from kith._call import as_other_set, normalize_arguments, of_all, over_ranks
 from kith._hints import takes_own_names
 from kith._pairs import PairCounts, as_weights, counted
 from kith._tree import Tree
+
+
+# What errors of pair counts call a set of points and its weights, and what it is here if the points are the randoms.
+_ABOUT_A_SET = re.compile(r"\bpoints(?=: point | extend over )|\bweights(?= holds | is )")
+_OF_RANDOMS = {"points": "randoms", "weights": "random_weights"}
 
 
 class Correlation:
@@ -181,7 +187,8 @@ def correlation(points: AnyArray, randoms: AnyArray | None = None, *, edges: Any
         regions = _jackknife.as_regions(regions, random_regions, source.core, randoms, source.box, comm)
     if _arrays.flag(separations, "separations"):  # refuses an infinite last edge before any pair is counted
         _counts(source, source.core[:0] if source.shape else source.core, None, bins, {}, separations=True)
-    among = _counts(source, randoms, None, bins, run, random_weights)  # first, since an error is likeliest here
+    # First, since an error is likeliest here.
+    among = _counts(source, randoms, None, bins, run, random_weights, names=_OF_RANDOMS)
     pairs = _counts(source, source.core, None, bins, run, weights, separations=separations)
     cross = _counts(source, source.core, randoms, bins, run, weights, random_weights)
     sums = [_sums(counts) for counts in (pairs, cross, among)]
@@ -288,13 +295,18 @@ def _covariance(samples):
     return (len(samples) - 1) / len(samples) * (deviations.T @ deviations)
 
 
-def _counts(source, points, other, bins, run, weights=None, other_weights=None, separations=False):
-    """Of plain points, in the unit of the source, which the edges may carry."""
+def _counts(source, points, other, bins, run, weights=None, other_weights=None, separations=False, names=None):
+    """Of plain points, in the unit of the source, which the edges may carry. `names` are those of the sets in errors."""
     lengths = {name: bins[name] for name in ("edges", "pi_edges")}
     plain = dict(zip(lengths, _units.in_unit(source.unit, **lengths)))
     box = None if isinstance(points, Tree) else source.box
-    found = counted(points, other, box=box, weights=weights, other_weights=other_weights, separations=separations,
-                    **{**bins, **plain}, **run)
+    try:
+        found = counted(points, other, box=box, weights=weights, other_weights=other_weights, separations=separations,
+                        **{**bins, **plain}, **run)
+    except ValueError as error:
+        if names is None:
+            raise
+        raise ValueError(_ABOUT_A_SET.sub(lambda what: names.get(what[0], what[0]), str(error))) from None
     if found.vanished_weights > 0:
         raise ValueError(f"{found.vanished_weights} weights are less than about 2^-31 of the largest one and count as 0 in "
                          "pairs; leave these points out, or the ones with the largest weights")

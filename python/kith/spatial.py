@@ -13,6 +13,7 @@ Methods without `workers` use all cores.
 """
 
 import math
+import re
 
 import numpy
 
@@ -195,8 +196,12 @@ class cKDTree:
         is_weighted = any(each is not None for each in of_both)
         within = other is self and not is_weighted  # then each pair is met once
         edges = numpy.concatenate(([0.0], different)) if len(different) else numpy.zeros(2)
-        found = _core.count_pairs(_call(self._tree), None if within else _arrays.in_plane(other.data), edges, "r",
-                                  numpy.empty(0), -1, *of_both, False)
+        try:
+            found = _core.count_pairs(_call(self._tree), None if within else _arrays.in_plane(other.data), edges, "r",
+                                      numpy.empty(0), -1, *of_both, False)
+        except ValueError as error:  # about edges[k + 1], which is different[k]
+            raise ValueError(re.sub(r"\bedges\[(\d+)\]", lambda edge: _name_of_radius(places, int(edge[1]) - 1, radii.ndim),
+                                    str(error))) from None
         of_bins = found[1] if is_weighted else found[0].astype(numpy.intp)
         if within:
             of_bins = 2 * of_bins
@@ -246,6 +251,11 @@ class cKDTree:
                             "kith.spatial.cKDTree")
         if other.m != self.m:
             raise ValueError(f"other has points of {other.m} dimensions, this tree of {self.m}; give it as many")
+
+
+def _name_of_radius(places, different, axes):
+    """The first radius that is the one of that number in ascending order, without repetitions."""
+    return f"r[{int(numpy.argmax(numpy.ravel(places) == different))}]" if axes else "r"
 
 
 def _require_euclidean(p, eps):

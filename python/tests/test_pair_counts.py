@@ -236,6 +236,24 @@ def test_correlations_refuse_before_pairs_are_counted():
             kith.correlation(POINTS, progress=progress, **slip)
 
 
+def test_errors_name_the_arguments():
+    broken = OTHERS.copy()
+    broken[7, 1] = numpy.nan
+    for call, text in ((lambda: kith.pair_counts(POINTS, broken, edges=EDGES), "^other: point 7 has NaN"),
+                       (lambda: kith.correlation(POINTS, broken, edges=EDGES), "^randoms: point 7 has NaN"),
+                       (lambda: kith.correlation(POINTS, OTHERS * 9, edges=EDGES, box=1), "^the randoms extend over"),
+                       (lambda: kith.correlation(POINTS, OTHERS, edges=EDGES, random_weights=OTHERS[1:, 0]),
+                        "^random_weights holds 149 numbers for 150 points"),
+                       (lambda: kith.correlation(POINTS, OTHERS, edges=EDGES, random_weights=-OTHERS[:, 0]),
+                        "^the weight of point 0 in random_weights is -0")):
+        with pytest.raises(ValueError, match=text):
+            call()
+    tree = kith.spatial.cKDTree(POINTS)
+    for radii, name in ((1e-200, "r is 1e-200"), ([0.5, 0.1, 1e-200, 0.1], r"r\[2\] is 1e-200")):
+        with pytest.raises(ValueError, match=name):
+            tree.count_neighbors(tree, radii)
+
+
 def test_small_bins_behind_large_ones_keep_their_weight():
     points = numpy.array([[0.0, 0, 0], [1, 0, 0], [0, 5, 0]])
     tree, r = kith.spatial.cKDTree(points), [0.5, 0.5, 2, 6]

@@ -6,6 +6,7 @@
 #include "calls/choose.hpp"
 #include "calls/device_calls.hpp"
 #include "calls/rank_calls.hpp"
+#include "calls/second_set.hpp"
 #include "calls/sources.hpp"
 #include "calls/zeros.hpp"
 #include "engines/brute_force/spanning_tree.hpp"
@@ -111,8 +112,8 @@ void check_prediction(const HdbscanResult& clusters, const PointsOrTree& points,
         throw Error(ErrorKind::invalid_argument, "the box of the tree is not that of the clusters; build the tree in "
                                                  "the box that hdbscan() had");
     }
-    check_view(new_points, "new points");
-    check_queries(new_points, points.dimension(), points.dtype());
+    check_view(new_points, "new_points");
+    naming_second_set("new_points", [&] { check_queries(new_points, points.dimension(), points.dtype()); });
 }
 
 } // namespace
@@ -187,7 +188,10 @@ HdbscanPrediction approximate_predict(const HdbscanResult& clusters, const Point
         const Box box = points.tree() != nullptr ? Box() : clusters.box;
         detail::WorkingPoints<T> working(context, points, box);
         std::optional<detail::NormalizedPoints<T>> others;
-        context.run([&] { others = detail::normalize_queries(new_points, working.frame()); });
+        context.run([&] {
+            detail::naming_second_set("new_points",
+                                      [&] { others = detail::normalize_queries(new_points, working.frame()); });
+        });
         if (points.count() > 0 && count > 0) {
             const detail::PlaneTree<T>* const tree = working.planes(context, Engine::tree);
             const TreeShape shape = points.tree() != nullptr ? points.tree()->shape() : TreeShape();

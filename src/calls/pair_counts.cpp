@@ -5,6 +5,7 @@
 #include "calls/choose.hpp"
 #include "calls/device_calls.hpp"
 #include "calls/rank_calls.hpp"
+#include "calls/second_set.hpp"
 #include "calls/sources.hpp"
 #include "pairs/count_pairs.hpp"
 #include "pairs/edges.hpp"
@@ -111,7 +112,7 @@ PairCounts pair_counts(const PointsOrTree& points, std::span<const double> edges
 
 PairCounts pair_counts(const PointsOrTree& points, const PointsView& other, std::span<const double> edges,
                        const PairCountOptions& options) {
-    return detail::run({points, &other, edges, options});
+    return detail::naming_second_set("other", [&] { return detail::run({points, &other, edges, options}); });
 }
 
 } // namespace kith

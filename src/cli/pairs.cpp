@@ -149,9 +149,10 @@ std::vector<double> parse_range(std::string_view option, std::string_view text) 
     const double first = parse_length(option, parts[0]);
     const double last = parse_edge(option, parts[1]);
     if (std::isinf(last)) {
-        throw UsageError(fmt::format("{} is '{}'; bins of one width have a finite last edge: list the edges with commas, "
-                                     "where the last may be inf",
-                                     option, text));
+        throw UsageError(
+            fmt::format("{} is '{}'; bins of one width have a finite last edge: list the edges with commas, "
+                        "where the last may be inf",
+                        option, text));
     }
     if (!(last > first) || (is_log && first == 0)) {
         throw UsageError(fmt::format("{} is '{}'; the last edge must be above the first{}", option, text,
@@ -271,6 +272,7 @@ void run(Arguments& arguments, const Invocation& invocation) {
                 .parameters = {{"edges", arguments.edges_text}},
                 .with_masses = arguments.weights,
                 .with_query_masses = arguments.weights,
+                .second_set = "other points",
                 .memory_remedy = "choose fewer points, with --types or another file",
                 .run = [&](const SearchTask& task) { return search(arguments, task); },
                 .try_out =

@@ -49,8 +49,9 @@ bool is_of_masses(std::string_view column) {
     return column.starts_with(as_mass);
 }
 
-Queries read_queries(const SearchArguments& arguments, const io::ReadOptions& options, bool with_masses,
+Queries read_queries(const SearchArguments& arguments, const io::ReadOptions& options, const Search& search,
                      SnapshotRun& run) {
+    const bool with_masses = search.with_query_masses;
     Queries queries;
     run.agreed([&] {
         io::ReadOptions mine = options;
@@ -76,10 +77,10 @@ Queries read_queries(const SearchArguments& arguments, const io::ReadOptions& op
         run.outputs.reject_overwrite_of_all(queries.snapshot.header.files);
         const int axes = run.positions().columns;
         if (queries.snapshot.positions.columns != axes) {
-            throw UsageError(fmt::format("the points of '{}' have {} axes, the queries of '{}' {}; give queries of as "
-                                         "many axes as the points have",
-                                         arguments.snapshot, axes, arguments.queries,
-                                         queries.snapshot.positions.columns));
+            throw UsageError(fmt::format("the points of '{}' have {} axes, the {} of '{}' {}; give {} of as many axes "
+                                         "as the points have",
+                                         arguments.snapshot, axes, search.second_set, arguments.queries,
+                                         queries.snapshot.positions.columns, search.second_set));
         }
     });
     std::vector<std::string> warnings = queries.snapshot.header.warnings;
@@ -89,17 +90,18 @@ Queries read_queries(const SearchArguments& arguments, const io::ReadOptions& op
     }
     for (const std::string& warning : warnings) {
         if (warning.find("BoxSize") == std::string::npos) { // the box is that of the points
-            run.warnings.push_back("queries: " + warning);
+            run.warnings.push_back(search.second_set + ": " + warning);
         }
     }
     return queries;
 }
 
 /// Where one file is float32 and the other float64, both become float64, with a warning.
-void make_alike(io::RealArray& points, io::RealArray& queries, std::vector<std::string>& warnings) {
+void make_alike(io::RealArray& points, io::RealArray& queries, const std::string& second_set,
+                std::vector<std::string>& warnings) {
     if (points.dtype() != queries.dtype()) {
-        warnings.push_back(fmt::format("the points are {} and the queries {}; both are searched as float64",
-                                       name_of(points.dtype()), name_of(queries.dtype())));
+        warnings.push_back(fmt::format("the points are {} and the {} {}; both are taken as float64",
+                                       name_of(points.dtype()), second_set, name_of(queries.dtype())));
         widen(points);
         widen(queries);
     }
@@ -116,7 +118,8 @@ Error with_context(const Error& error, const SearchArguments& arguments, const S
         return run.of_points(error);
     }
     const Error of_queries = queries->shares ? queries->shares->of_all_rows(error) : error;
-    return std::string_view(of_queries.what()).starts_with("queries")
+    const std::string_view about = of_queries.what();
+    return about.starts_with("queries") || about.starts_with("other: ") // kith::pair_counts
                ? with_file_context(of_queries, arguments.queries, queries->overview())
                : run.of_points(error);
 }
@@ -216,8 +219,9 @@ void run_search(const SearchArguments& arguments, const Invocation& invocation, 
     std::optional<Queries> queries;
     run.read(options);
     if (!arguments.queries.empty()) {
-        queries = read_queries(arguments, options, search.with_query_masses, run);
-        run.agreed([&] { make_alike(run.snapshot.positions, queries->snapshot.positions, run.warnings); });
+        queries = read_queries(arguments, options, search, run);
+        run.agreed(
+            [&] { make_alike(run.snapshot.positions, queries->snapshot.positions, search.second_set, run.warnings); });
     }
     run.resolve_box(arguments.box);
     if (queries) {

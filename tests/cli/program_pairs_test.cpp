@@ -3,6 +3,11 @@
 
 #include <nlohmann/json.hpp>
 
+#include <limits>
+#include <string>
+#include <utility>
+#include <vector>
+
 namespace {
 
 using kith::test::npy_values;
@@ -92,11 +97,15 @@ TEST_F(Pairs, BinsArePrinted) {
 
 TEST_F(Pairs, WrongUsageIsRefused) {
     write_line();
+    write_npy("space.npy", std::vector<float>{0, 0, 0}, 3);
+    write_npy("nan.npy", std::vector<float>{0, 0, std::numeric_limits<float>::quiet_NaN(), 0}, 2);
     for (const auto& [options, text] :
          {std::pair("--edges 0:1", "FIRST:LAST:BINS"), std::pair("--edges 0:10:5log", "the first above 0"),
           std::pair("--edges 2,1", "must not descend"), std::pair("--edges 0,1 --pi 0,1 --mu 0,1", "both given"),
           std::pair("--edges 0,1 --line-of-sight z", "leave it out"), std::pair("--edges 0,1 --mu 0,2", "1 at most"),
           std::pair("--edges 0,1 --engine brute", "give one of: auto, tree"),
+          std::pair("--edges 0,1 --with space.npy", "the other points of 'space.npy' 3"),
+          std::pair("--edges 0,1 --with nan.npy", "'nan.npy': other: point 1 has NaN"),
           std::pair("--edges 0,inf,inf", "finite number"), std::pair("--edges 0:inf:5", "list the edges with commas"),
           std::pair("--edges 0,inf --separations", "mean separations need a finite last edge")}) {
         const Outcome outcome = kith(std::string("pairs in.npy ") + options);

@@ -75,9 +75,12 @@ TEST_F(PairRefusals, OfAnotherSet) {
     const Edges edges{0, 1};
     EXPECT_TRUE(is_refused(ErrorKind::invalid_argument, {"the other points are float64 of 3 dimensions", "float32"},
                            [&] { (void)pair_counts(PointsView(points, 3), PointsView(doubles, 3), edges); }));
-    EXPECT_TRUE(is_refused(ErrorKind::invalid_points, {"far"}, [&] {
+    EXPECT_TRUE(is_refused(ErrorKind::invalid_points, {"other: point 0 has 1", "far"}, [&] {
         (void)pair_counts(PointsView(std::vector<float>{1, 0, 0}, 3), PointsView(far, 3), edges);
     }));
+    const std::vector<float> broken{0, 0, 0, 1, std::numeric_limits<float>::quiet_NaN(), 0};
+    EXPECT_TRUE(is_refused(ErrorKind::invalid_points, {"other: point 1 has NaN"},
+                           [&] { (void)pair_counts(PointsView(points, 3), PointsView(broken, 3), edges); }));
 }
 
 TEST_F(PairRefusals, OfWhereTheyRun) {
