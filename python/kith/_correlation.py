@@ -17,6 +17,7 @@ from kith._pairs import PairCounts, as_weights, counted
 from kith._tree import Tree
 
 
+_LEAST_WEIGHT = 1e-140  # of the largest; 1 over it is the greatest
 # What errors of pair counts call a set of points and its weights, and what it is here if the points are the randoms.
 _ABOUT_A_SET = re.compile(r"\bpoints(?=: point | extend over )|\bweights(?= holds | is )")
 _OF_RANDOMS = {"points": "randoms", "weights": "random_weights"}
@@ -107,7 +108,7 @@ def correlation(points: AnyArray, randoms: AnyArray | None = None, *, edges: Any
 
     Parameters
     ----------
-    points, edges, pi_edges, mu_edges, line_of_sight, weights, threads, progress, comm
+    points, edges, pi_edges, mu_edges, line_of_sight, threads, progress, comm
         As for `kith.pair_counts`; points not as a `kith.Tree`. Over processes each passes its own points and randoms, with
         the regions of these, and all get the same result.
     randoms : array, shape (m, d), optional
@@ -115,8 +116,10 @@ def correlation(points: AnyArray, randoms: AnyArray | None = None, *, edges: Any
     box : float, sequence of d or kith.Box, optional
         Periods. Without `randoms` every axis must be periodic, and the edges must not exceed half a period, beyond which
         the volume of a bin is not known.
+    weights : array, shape (n,), optional
+        As for `kith.pair_counts`, the largest 1e-140 to 1e140.
     random_weights : array, shape (m,), optional
-        Weights of the randoms.
+        Weights of the randoms, likewise.
     regions : array of integers, shape (n,), or int, optional
         With `randoms`: the region of space of each point, of any numbers, for the jackknife: the function is found
         without each of the regions, too, and its covariance follows. A number K of regions divides the randoms into K
@@ -167,7 +170,7 @@ def correlation(points: AnyArray, randoms: AnyArray | None = None, *, edges: Any
     if comm is not None:
         comm.require_same("whether there are randoms", randoms is not None)
         comm.require_same("whether there are regions", regions is not None)
-    weights = as_weights(weights, "weights")
+    weights = _weights(weights, "weights")
     totals = _Totals(comm)
     totals.note("points", source.shape[0] if source.shape else 0, weights)
     if randoms is None:
@@ -179,7 +182,7 @@ def correlation(points: AnyArray, randoms: AnyArray | None = None, *, edges: Any
         expected = totals.of("points").pairs * volumes / math.prod(periods)
         return Correlation(_ratio(_sums(pairs), expected) - 1, "natural", pairs)
     randoms = as_other_set(randoms, source, "randoms")
-    random_weights = as_weights(random_weights, "random_weights")
+    random_weights = _weights(random_weights, "random_weights")
     totals.note("randoms", randoms.shape[0], random_weights)
     if regions is None and random_regions is not None:
         raise ValueError("random_regions are given without regions of the points")
@@ -249,7 +252,7 @@ class _Totals:
         """The others know it once all have begun to count."""
         noted: tuple[list, list] = [count], [count]
         if weights is not None:
-            with numpy.errstate(over="ignore"):
+            with numpy.errstate(over="ignore"):  # of weights that the core refuses
                 noted = _exact_parts(weights), _exact_parts(weights**2)
         self._noted[name] = noted
         if self._comm is not None:
@@ -275,12 +278,20 @@ def _exact_parts(numbers):
     if not numpy.isfinite(numbers).all():
         return [math.nan]
     parts: list[float] = []
-    try:
-        while rest := math.fsum(itertools.chain(numbers, (-part for part in parts))):
-            parts.append(rest)
-    except OverflowError:
-        raise ValueError("the sum of the squares of the weights is beyond float64; give smaller weights") from None
+    while rest := math.fsum(itertools.chain(numbers, (-part for part in parts))):
+        parts.append(rest)
     return parts
+
+
+def _weights(weights, what):
+    """None, or numbers of float64 whose products and sums of squares are neither infinite nor 0."""
+    weights = as_weights(weights, what)
+    largest = 0.0 if weights is None else float(abs(weights).max(initial=0.0))
+    if 0 < largest < math.inf and not _LEAST_WEIGHT <= largest <= 1 / _LEAST_WEIGHT:
+        raise ValueError(f"the largest of {what} is {largest:.6g}, and squares of weights would be beyond float64; multiply "
+                         f"all by one number, which changes no correlation, so that it is {_LEAST_WEIGHT:g} to "
+                         f"{1 / _LEAST_WEIGHT:g}")
+    return weights
 
 
 def _landy_szalay(dd, dr, rr, points, randoms):

@@ -236,6 +236,19 @@ def test_correlations_refuse_before_pairs_are_counted():
             kith.correlation(POINTS, progress=progress, **slip)
 
 
+def test_weights_of_correlations_stay_within_float64():
+    weights = RANDOM.random(len(POINTS))
+    expected = kith.correlation(POINTS, OTHERS, edges=EDGES, weights=weights).xi
+    for factor in (2.0**460, 2.0**-460):  # about 3e138
+        found = kith.correlation(POINTS, OTHERS, edges=EDGES, weights=weights * factor, random_weights=[factor] * 150)
+        assert found.xi.tolist() == expected.tolist() and numpy.isfinite(found.xi).all()
+    for largest in (1e160, 1e308, 1e-160, 1e-308):
+        with pytest.raises(ValueError, match="the largest of weights is .*changes no correlation"):
+            kith.correlation(POINTS, edges=EDGES, box=1, weights=weights / weights.max() * largest)
+        with pytest.raises(ValueError, match="the largest of random_weights is"):
+            kith.correlation(POINTS, OTHERS, edges=EDGES, random_weights=[largest] * 150)
+
+
 def test_errors_name_the_arguments():
     broken = OTHERS.copy()
     broken[7, 1] = numpy.nan
