@@ -24,7 +24,7 @@ _OF_RANDOMS = {"points": "randoms", "weights": "random_weights"}
 
 
 class Correlation:
-    """A correlation function and the counts that it was made of.
+    """A correlation function and the counts that it was made of. Of points that are astropy Quantities, lengths are, too.
 
     Attributes
     ----------
@@ -180,7 +180,7 @@ def correlation(points: AnyArray, randoms: AnyArray | None = None, *, edges: Any
         volumes = _volumes(_counts(source, none, None, bins, {}, separations=separations), periods, source.real_type)
         pairs = _counts(source, source.core, None, bins, run, weights, separations=separations)
         expected = totals.of("points").pairs * volumes / math.prod(periods)
-        return Correlation(_ratio(_sums(pairs), expected) - 1, "natural", pairs)
+        return Correlation(_ratio(_sums(pairs), expected) - 1, "natural", pairs._in_unit(source.unit))
     randoms = as_other_set(randoms, source, "randoms")
     random_weights = _weights(random_weights, "random_weights")
     totals.note("randoms", randoms.shape[0], random_weights)
@@ -200,7 +200,7 @@ def correlation(points: AnyArray, randoms: AnyArray | None = None, *, edges: Any
     if regions is not None:
         holds_zero = all(edges is None or edges[0] == 0 for edges in (pairs.edges, pairs.second_edges))
         samples = _samples(source, randoms, weights, random_weights, regions, bins, run, sums, holds_zero)
-    return Correlation(xi, "landy-szalay", pairs, cross, among, samples)
+    return Correlation(xi, "landy-szalay", *(counts._in_unit(source.unit) for counts in (pairs, cross, among)), samples)
 
 
 def _samples(source, randoms, weights, random_weights, regions, bins, run, sums, holds_zero):

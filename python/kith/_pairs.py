@@ -14,7 +14,7 @@ from kith._warnings import warn
 
 
 class PairCounts:
-    """The number of pairs in each bin.
+    """The number of pairs in each bin. Of points that are astropy Quantities, edges and separations are, too.
 
     Attributes
     ----------
@@ -50,6 +50,14 @@ class PairCounts:
         self.binning = binning
         self.line_of_sight = line_of_sight
         self.engine = engine
+
+    def _in_unit(self, unit):
+        """The same with lengths in that unit, or itself if it is None."""
+        if unit is None:
+            return self
+        second = self.second_edges if self.binning == "s_mu" else _lengths(self.second_edges, unit)
+        return PairCounts(self.counts, self.weighted, _lengths(self.separations, unit), self.vanished_weights,
+                          _lengths(self.edges, unit), second, self.binning, self.line_of_sight, self.engine)
 
     def __repr__(self) -> str:
         shape = " x ".join(map(str, self.counts.shape))
@@ -153,8 +161,13 @@ def counted(points, other=None, *, edges, pi_edges=None, mu_edges=None, line_of_
     counts, weighted, means, vanished, first, second, axis, used = found
     shape = (len(first) - 1, len(second) - 1) if binning != "r" else (len(first) - 1,)
     weighted, means = (None if sums is None else sums.reshape(shape) for sums in (weighted, means))
-    return PairCounts(counts.reshape(shape), weighted, means, vanished, first, second if binning != "r" else None, binning,
-                      axis if axis >= 0 else None, used)
+    found = PairCounts(counts.reshape(shape), weighted, means, vanished, first, second if binning != "r" else None, binning,
+                       axis if axis >= 0 else None, used)
+    return found._in_unit(source.unit)
+
+
+def _lengths(numbers, unit):
+    return None if numbers is None else _units.with_unit(numbers, unit)
 
 
 def as_edges(edges, what):

@@ -217,6 +217,28 @@ def test_correlations_carry_units_with_randoms():
     plain = kith.correlation(POINTS, OTHERS, edges=EDGES, box=1)
     found = kith.correlation(POINTS * units.Mpc, OTHERS * 1000 * units.kpc, edges=EDGES * units.Mpc, box=1 * units.Mpc)
     assert numpy.array_equal(found.xi, plain.xi) and found.random_pairs.counts.tolist() == plain.random_pairs.counts.tolist()
+    for pairs in (found.pairs, found.cross_pairs, found.random_pairs):
+        assert pairs.edges.unit == units.Mpc and pairs.edges.value.tolist() == plain.edges.tolist()
+
+
+def test_lengths_of_pairs_carry_units():
+    units = pytest.importorskip("astropy.units")
+    points, edges, box = POINTS * units.Mpc, EDGES * 1000 * units.kpc, 1 * units.Mpc
+    for bins in ({}, {"pi_edges": [0, 0.2, 0.3] * units.Mpc}, {"mu_edges": [0, 0.5, 1]}):
+        plain_bins = {name: numpy.asarray(getattr(values, "value", values)) for name, values in bins.items()}
+        plain = kith.correlation(POINTS, edges=EDGES, box=1, separations=True, **plain_bins)
+        found = kith.correlation(points, edges=edges, box=box, separations=True, **bins)
+        for lengths, expected in ((found.edges, plain.edges), (found.separations, plain.separations),
+                                  (found.centers, plain.centers), (found.pairs.edges, plain.edges)):
+            assert lengths.unit == units.Mpc and lengths.value == pytest.approx(expected, rel=1e-14)
+        assert isinstance(found.xi, numpy.ndarray) and not hasattr(found.xi, "unit")
+        assert hasattr(found.second_edges, "unit") == ("pi_edges" in bins)
+        if "pi_edges" in bins:
+            assert found.second_edges.unit == found.wp.unit == units.Mpc
+            assert found.wp.value == pytest.approx(plain.wp, rel=1e-12)
+    assert kith.pair_counts(kith.Tree(points), edges=edges).edges.unit == units.Mpc
+    by_regions = kith.correlation(points, OTHERS * units.Mpc, edges=edges, pi_edges=[0, 0.2, 0.3] * units.Mpc, regions=3)
+    assert by_regions.wp_covariance.unit == units.Mpc**2 and by_regions.covariance.shape == (6, 6)
 
 
 @pytest.mark.parametrize("box", [0.1, 0.3, 1.1, 2.2])
