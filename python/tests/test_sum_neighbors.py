@@ -1,5 +1,6 @@
 """Sums over neighbors against formulas of smoothed particle hydrodynamics, by NumPy from the rows of knn and by SciPy."""
 
+import subprocess
 import warnings
 
 import numpy
@@ -8,6 +9,7 @@ import scipy.spatial
 import scipy.special
 
 import kith
+from built import program
 
 RANDOM = numpy.random.default_rng(8)
 POINTS = RANDOM.random((500, 3))
@@ -127,6 +129,35 @@ def test_one_neighbor_is_warned_of():
         warnings.simplefilter("error")
         assert numpy.isfinite(kith.density(POINTS, 1, exclude_self=True, kernel="gaussian")).all()
         kith.sum_neighbors(POINTS, r=1e-9)
+
+
+@pytest.mark.parametrize("name", ["universe.hdf5", "table.csv"])
+def test_the_program_finds_the_same_bytes(name, tmp_path):
+    path, found = tmp_path / name, tmp_path / "found.npz"
+    if name == "table.csv":  # a mass for each
+        numbers = numpy.column_stack((POINTS, RANDOM.normal(size=POINTS.shape), MASSES))
+        numpy.savetxt(path, numbers, "%.17g", ",", header="x,y,z,vx,vy,vz,mass", comments="")
+    else:  # one for all, and a box
+        kith.datasets.cosmic_box(8, 20).write(path)
+    snapshot = kith.read(path)
+    assert (snapshot.masses is None) == (name == "universe.hdf5")
+    masses = numpy.full(len(snapshot), snapshot.uniform_mass) if snapshot.masses is None else snapshot.masses
+    fields = {f"velocity_{axis}": snapshot.velocities[:, k] for k, axis in enumerate("xyz")} | {"mass": masses}
+    radius = float(kith.knn(snapshot, 12)[0][:, -1].mean())
+    for options, neighbors in ((["-k", "7"], {"k": 7}), (["-r", repr(radius)], {"r": radius})):
+        subprocess.run([program(), "density", path, *options, "-o", found, "--fields", "velocity,mass", "--statistics",
+                        "sum,mean,variance,gradient", "--density-gradient", "--kernel", "wendland-c2"], check=True,
+                       stdout=subprocess.DEVNULL)
+        with numpy.load(found) as file:
+            theirs = {member: file[member] for member in file.files}
+        for points, given in ((snapshot, {}), (snapshot.positions, {"masses": masses, "box": snapshot.box})):
+            ours = kith.sum_neighbors(points, **neighbors, **given, kernel="wendland-c2", fields=fields,
+                                      statistics=["sum", "mean", "variance", "gradient"], density_gradient=True)
+            arrays = {name: getattr(ours, name) for name in ("density", "density_gradient", "reach", "counts")}
+            for field, sums in ours.fields.items():
+                arrays |= {f"{field}_{name}": getattr(sums, name) for name in ("sum", "mean", "variance", "gradient")}
+            for column, array in arrays.items():
+                assert array is None or array.shape == theirs[column].shape and array.tobytes() == theirs[column].tobytes()
 
 
 @pytest.mark.parametrize("exclude_self", [False, True])
