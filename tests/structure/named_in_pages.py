@@ -4,7 +4,7 @@
 {source}`FILE` names a file or a folder, {test}`NAME` a test: Suite.Name of GoogleTest, test_file.py::test_name of
 pytest, or a name that CMake gives to ctest. In the tables of docs/papers/ the last cell is the state, one or several of
 STATES; "not done" has a reason, what works names a test or a benchmark, and "GPU run" a test of test_cuda, one of Python's
-that run on a GPU where there is one, or a result from a GPU.
+that run on a GPU where there is one, or a result from a GPU: of bench/results/gpu, or figures with rows of one.
 """
 
 import json
