@@ -154,6 +154,26 @@ def _refined(coarse, axis, repeats):
     return halves.reshape([size * (1 + (i == axis)) for i, size in enumerate(coarse.shape)])
 
 
+def in_slice(positions, box, plane, limits):
+    """Which positions have lower <= x < upper along the axis across the plane; in a periodic box x is that of the first
+    image that is not below the lower limit."""
+    if positions.shape[1] != 3:
+        raise ValueError(f"depth is given, but the points have {positions.shape[1]} dimensions; it is of 3")
+    try:
+        lower, upper = (_arrays.as_number(limit, "depth") for limit in limits)
+    except (TypeError, ValueError):
+        raise TypeError(f"depth is {limits!r}; it must be two numbers") from None
+    if not (math.isfinite(lower) and math.isfinite(upper) and lower < upper):
+        raise ValueError(f"depth is {limits!r}; it must be two finite numbers, the lower one first")
+    axis, = {0, 1, 2}.difference(plane)
+    x = numpy.asarray(positions[:, axis], dtype=numpy.float64)
+    period = _core.Box(box).period
+    period = period[axis] if isinstance(period, tuple) else period
+    if period > 0:
+        x = numpy.maximum(lower, x - period * numpy.floor((x - lower) / period))  # not below by rounding
+    return (x >= lower) & (x < upper)
+
+
 def plane_of(points, box, plane):
     """The coordinates of points along two of their axes, and the box of these axes."""
     try:

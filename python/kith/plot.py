@@ -30,7 +30,7 @@ from kith._hierarchy import FofLadder
 from kith._levels_file import LevelsFile
 from kith._map_layout import Words, circle_groups, color_map, decades_of_mass, decades_of_space, draw
 from kith._mass_plot import mass_function
-from kith._projection import View, plane_of, project
+from kith._projection import View, in_slice, plane_of, project
 from kith._subjects import (catalog_of, name_of_axis, name_of_lengths, other_axes, require_axes, require_groups,
                             require_labels_of, require_same_lengths)
 from kith._tree import Tree
@@ -39,9 +39,9 @@ from kith._units import plain as without_units
 __all__ = ["color_map", "condensed_tree", "dendrogram", "density", "levels", "mass_function", "neighbor_density"]
 
 
-def density(points, catalog=None, axes=None, *, box=None, masses=None, plane=(0, 1), circles=40, pixels=1088, title=None,
-            unit=None):
-    """The projected density of points, the largest groups circled: the picture of `kith fof --map`.
+def density(points, catalog=None, axes=None, *, box=None, masses=None, plane=(0, 1), depth=None, circles=40, pixels=1088,
+            title=None, unit=None):
+    """The projected density of points, the largest groups circled: the picture of `kith fof --map`, with `--slice`.
 
     Parameters
     ----------
@@ -57,6 +57,9 @@ def density(points, catalog=None, axes=None, *, box=None, masses=None, plane=(0,
         By default those of the snapshot, or 1 each.
     plane : two ints
         Which coordinates run to the right and upwards.
+    depth : two floats, optional
+        In three dimensions: only points and groups from the first to the second along the other axis are drawn, in a
+        periodic box images of them, too.
     circles : int
         Of more groups than these only the largest are circled.
     pixels : int
@@ -98,15 +101,21 @@ def density(points, catalog=None, axes=None, *, box=None, masses=None, plane=(0,
     if catalog is not None and not hasattr(catalog, "max_radius"):
         raise ValueError(f"'{catalog.path}' does not say how far its groups reach (column max_radius), so that no "
                          "circles can be drawn; leave the catalog out")
-    chosen, box = plane_of(points, box, plane)
-    tree = Tree(chosen, box)
+    (chosen, plane_box), in_all = plane_of(points, box, plane), len(points)
+    plane = [int(axis) for axis in plane]
+    if depth is not None:
+        shown = in_slice(points, box, plane, depth)
+        chosen, masses = chosen[shown], None if masses is None else masses[shown]
+        catalog = None if catalog is None else catalog[in_slice(catalog.center, box, plane, depth)]
+    tree = Tree(chosen, plane_box)
     view = View(chosen, tree.box)
     shape = view.fit(pixels)
     mass = project(tree, chosen, masses, view, shape)
     mean = mass.mean()
     values = mass / mean if mean > 0 else mass
-    plane = [int(axis) for axis in plane]
-    caption = f"{len(points):,} point{'s' * (len(points) != 1)}{_along(plane, points.shape[1])}"
+    caption = f"{in_all:,} point{'s' * (in_all != 1)}{_along(plane, points.shape[1])}"
+    if depth is not None:
+        caption = f"{len(chosen):,} of {caption} from {depth[0]:.6g} to {depth[1]:.6g}"
     if catalog is None:
         return draw(axes, values, decades_of_mass(values), view,
                     Words(title, "", caption, "density / mean", unit, _names(plane, points.shape[1])))

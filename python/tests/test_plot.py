@@ -75,6 +75,20 @@ def test_density_of_a_box(halos):
     axes.figure.canvas.draw()
 
 
+def test_slices(halos):
+    axes = kith.plot.density(POINTS, halos, box=1, plane=(0, 2), depth=(0, 0.25), pixels=128)
+    shown = (POINTS[:, 1] % 1 < 0.25).sum()
+    assert numpy.array_equal(image_of(axes), image_of(kith.plot.density(POINTS[POINTS[:, 1] % 1 < 0.25], box=1, plane=(0, 2),
+                                                                        pixels=128)))
+    texts = " ".join(text.get_text() for text in axes.figure.texts)
+    assert f"{shown:,} of {len(POINTS):,} points, summed along y from 0 to 0.25" in texts
+    assert f"{(halos.center[:, 1] < 0.25).sum()} groups of 20 or more" in texts
+    wrapped = kith.plot.density(POINTS, box=1, plane=(0, 2), depth=(1, 1.25), pixels=128)
+    assert numpy.array_equal(image_of(wrapped), image_of(axes))
+    with pytest.raises(ValueError, match="the points have 2 dimensions"):
+        kith.plot.density(POINTS[:, :2], depth=(0, 1))
+
+
 def test_planes_and_masses(halos):
     masses = numpy.where(POINTS[:, 2] < 0.5, 3.0, 1.0)
     axes = kith.plot.density(POINTS, halos, box=1, plane=(2, 0), masses=masses, pixels=128)

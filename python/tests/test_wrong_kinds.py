@@ -240,7 +240,8 @@ def functions():
     except ImportError:
         return
     yield "plot.density", (plot.density, {"points": POINTS}, {
-        **PICTURE, "catalog": [{}, 5, LABELS], "masses": ["a", 5, STRANGE, [1.0]], "circles": WHOLE})
+        **PICTURE, "catalog": [{}, 5, LABELS], "masses": ["a", 5, STRANGE, [1.0]], "circles": WHOLE,
+        "depth": ["a", 5, {}, STRANGE, [1.0], (1, 0), (0, numpy.nan), ("a", "b")]})
     yield "plot.neighbor_density", (plot.neighbor_density, {"points": POINTS}, {
         **PICTURE, "k": [*WHOLE, 1], "at": ["a", {}, STRANGE, [1.0, 2.0]]})
     yield "plot.condensed_tree", (plot.condensed_tree, {"tree": CLUSTERS}, {

@@ -42,6 +42,7 @@ void execute(FofArguments& arguments, const Invocation& invocation) {
         require_types_for_sorting(arguments);
     });
     run.read({.types = types_to_read(arguments), .columns = arguments.columns});
+    run.agreed([&] { require_axis_of(arguments.slice, run.positions().columns); });
     run.is_secondary = secondaries_of(arguments, run.snapshot);
     if (arguments.sample) {
         run.keep_sample(*arguments.sample, static_cast<std::uint64_t>(arguments.seed));
@@ -77,7 +78,9 @@ Command fof_command(const Parser& program) {
                  arguments->labels);
     command.file("--grp", "Also write the groups as a Tipsy array (label + 1; 0: none)", arguments->grp);
     command.file("--gtp", "Also write a Tipsy file with a star at every group's center", arguments->gtp);
-    command.file("--map", "Also draw the projected density with the largest groups circled, .png", arguments->map);
+    const Option map =
+        command.file("--map", "Also draw the projected density with the largest groups circled, .png", arguments->map);
+    add_slice_option(command, arguments->slice, map);
     command.file("--sorted-snapshot",
                  "Also write the whole snapshot in group order, .hdf5: in each type first the members of group 0, then "
                  "of group 1 ..., then all other particles. Readers of Gadget-4 and AREPO catalogs need it to find "
@@ -92,7 +95,7 @@ Command fof_command(const Parser& program) {
                    catalog_help() +
                    "\n"
                    "Examples:\n"
-                   "  kith fof snapshot.hdf5 -o groups.hdf5 --map groups.png\n"
+                   "  kith fof snapshot.hdf5 -o groups.hdf5 --map groups.png --slice 40:60\n"
                    "  kith fof snapshot_007.hdf5 -o out/fof_subhalo_tab_007.hdf5 --sorted-snapshot "
                    "out/snapshot_007.hdf5\n"
                    "  kith fof snapshot.hdf5 -o groups.hdf5 --table groups.ecsv\n"

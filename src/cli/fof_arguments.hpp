@@ -1,6 +1,7 @@
 // What kith fof is asked for, and its options of how particles are linked and which of them.
 #pragma once
 
+#include "cli/map_slice.hpp"
 #include "cli/options.hpp"
 
 #include <kith/fof.hpp>
@@ -18,6 +19,7 @@ struct FofArguments : SnapshotArguments {
     std::string grp;
     std::string gtp;
     std::string map;
+    std::optional<MapSlice> slice; ///< what the map shows; none: all
     std::string sorted_snapshot;
     LinkingLength linking_length = LinkingLength::relative(0.2);
     std::optional<double> min_overdensity; ///< what the linking length is given by

@@ -45,13 +45,20 @@ MapMarks marks_of_groups(const FofArguments& arguments, const FofRun& run) {
     const Catalog& catalog = run.catalog;
     const std::int64_t groups = catalog.groups;
     MapMarks marks;
-    for (std::int64_t group = 0; group < std::min(groups, max_circles); ++group) {
+    std::int64_t shown = 0;
+    for (std::int64_t group = 0; group < groups; ++group) {
         const double* const center = &catalog.center[group * catalog.dimension];
-        marks.circles.push_back({{center[0], center[1]}, catalog.max_radius[group]});
+        if (arguments.slice && !run.shows(arguments, center[2])) {
+            continue;
+        }
+        if (shown++ < max_circles) {
+            marks.circles.push_back({{center[0], center[1]}, catalog.max_radius[group]});
+        }
     }
-    marks.subtitle = fmt::format("{} group{} of {} or more", format_count(groups), groups == 1 ? "" : "s",
-                                 format_count(arguments.min_members));
-    if (groups > max_circles) {
+    marks.subtitle =
+        fmt::format("{}{} group{} of {} or more", arguments.slice ? fmt::format("{} of ", format_count(shown)) : "",
+                    format_count(groups), groups == 1 ? "" : "s", format_count(arguments.min_members));
+    if (shown > max_circles) {
         marks.subtitle += fmt::format(", the {} largest circled", max_circles);
     }
     return marks;
@@ -104,7 +111,12 @@ void write_map(const FofArguments& arguments, const FofRun& run, MapMarks marks,
     const std::filesystem::path named = files.size() == 1 ? files.front() : std::filesystem::path(arguments.snapshot);
     subject.title = named.filename().string();
     subject.subtitle = std::move(marks.subtitle);
-    subject.caption = fmt::format("{} points, linking length {}", format_count(run.rows_in_all()), length);
+    subject.caption = fmt::format("{} points", format_count(run.rows_in_all()));
+    if (arguments.slice) {
+        subject.caption = fmt::format("{} of {}, z from {:.6g} to {:.6g}", format_count(run.in_slice), subject.caption,
+                                      arguments.slice->lower, arguments.slice->upper);
+    }
+    subject.caption += fmt::format(", linking length {}", length);
     if (arguments.linking_length.is_relative()) {
         subject.caption += fmt::format(" (b = {:.6g})", arguments.linking_length.value());
     }
@@ -157,8 +169,17 @@ void project_points(const FofArguments& arguments, FofRun& run) {
     if (!arguments.map.empty()) {
         run.bar.announce("drawing the map");
         const Particles particles = particles_of(run.snapshot);
-        run.clock.time("map",
-                       [&] { run.map = project_map(particles.positions, particles.masses, run.box.box, run.ranks()); });
+        run.clock.time("map", [&] {
+            std::optional<SlicedParticles> slice;
+            run.agreed([&] {
+                if (arguments.slice) {
+                    slice.emplace(particles, *arguments.slice, run.box.box.period(2));
+                }
+            });
+            const PointsView points = slice ? slice->positions() : particles.positions;
+            run.in_slice = sum_over(run.ranks(), points.count());
+            run.map = project_map(points, slice ? slice->masses() : particles.masses, run.box.box, run.ranks());
+        });
     }
 }
 

@@ -30,6 +30,12 @@ struct FofRun : SnapshotRun {
     Catalog catalog;               ///< over ranks the columns alone, of all groups, on rank 0
     bool has_ids = false;          ///< of any particles, on any rank
     std::optional<MapDensity> map; ///< if it is drawn
+    std::int64_t in_slice = 0;     ///< points of all ranks in the slice that it shows
+
+    /// Whether the map shows what is at that third coordinate.
+    [[nodiscard]] bool shows(const FofArguments& arguments, double z) const {
+        return !arguments.slice || arguments.slice->holds(z, box.box.period(2));
+    }
 
     /// Over ranks: this rank's part of the groups, and of their members the rows in the file and the ids.
     Catalog part;

@@ -29,17 +29,20 @@ MapMarks marks_of_halos(const HaloArguments& arguments, const HaloRun& run) {
     std::iota(by_count.begin(), by_count.end(), std::int64_t{0});
     std::stable_sort(by_count.begin(), by_count.end(),
                      [&](std::int64_t a, std::int64_t b) { return halos.count[a] > halos.count[b]; });
-    by_count.resize(std::min(halos.halos, max_circles));
+    std::erase_if(by_count, [&](std::int64_t halo) { return !run.shows(arguments, halos.center[3 * halo + 2]); });
+    const std::int64_t shown = std::ssize(by_count);
+    by_count.resize(std::min(shown, max_circles));
     MapMarks marks;
     for (const std::int64_t halo : by_count) {
         marks.circles.push_back({{halos.center[3 * halo], halos.center[3 * halo + 1]},
                                  spheres.empty() ? halos.half_mass_radius[halo]
                                                  : halos.sphere_radius[halo * std::ssize(spheres) + sphere]});
     }
-    marks.subtitle = fmt::format("{} halo{} of {} or more{}, {} circled at {}", format_count(halos.halos),
-                                 halos.halos == 1 ? "" : "s", format_count(arguments.min_members),
-                                 halos.options.unbind ? " bound" : "",
-                                 halos.halos > max_circles ? fmt::format("the {} largest", max_circles) : "all",
+    marks.subtitle = fmt::format("{}{} halo{} of {} or more{}, {} circled at {}",
+                                 arguments.slice ? fmt::format("{} of ", format_count(shown)) : "",
+                                 format_count(halos.halos), halos.halos == 1 ? "" : "s",
+                                 format_count(arguments.min_members), halos.options.unbind ? " bound" : "",
+                                 shown > max_circles ? fmt::format("the {} largest", max_circles) : "all",
                                  spheres.empty() ? "the half-mass radius" : "R" + io::short_name(spheres[sphere]));
     return marks;
 }

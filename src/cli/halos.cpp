@@ -119,8 +119,9 @@ Command halos_command(const Parser& program) {
     add_snapshot_argument(command, "SNAPSHOT", arguments->files);
     command.file("-o,--output", "Catalog of groups and halos to write, .hdf5 or .h5", arguments->output).required();
     command.file("--table", "Also write the halos as a table, one row a halo, .csv or .ecsv", arguments->table);
-    command.file("--map", "Also draw the projected density with the largest halos circled at R200c, .png",
-                 arguments->map);
+    const Option map = command.file(
+        "--map", "Also draw the projected density with the largest halos circled at R200c, .png", arguments->map);
+    add_slice_option(command, arguments->slice, map);
     add_linking_options(command, *arguments);
     add_gravity_options(command, *arguments);
     add_min_members_option(command, arguments->min_members);

@@ -114,6 +114,22 @@ TEST_F(Fof, NoPointsGiveAnEmptyCatalog) {
     EXPECT_EQ(kith("info in.npy").exit_code, 0);
 }
 
+TEST_F(Fof, MapsOfSlices) {
+    write_points();
+    const std::string fof = "fof in.npy --linking-length 0.5 --min-members 1 -o out.hdf5 ";
+    ASSERT_EQ(kith(fof + "--map all.png").exit_code, 0);
+    ASSERT_EQ(kith(fof + "--map slice.png --slice -0.5:0.5").exit_code, 0);
+    ASSERT_EQ(kith(fof + "--map none.png --slice 1e6:2e6").exit_code, 0);
+    EXPECT_NE(read("all.png"), read("slice.png"));
+    EXPECT_NE(read("none.png"), read("slice.png"));
+    EXPECT_NE(kith(fof + "--slice 0:1").err.find("--map"), std::string::npos);
+    EXPECT_NE(kith(fof + "--map m.png --slice 1:0").err.find("it must be LO:HI"), std::string::npos);
+    write_npy("plane.npy", std::vector<float>{0, 0, 1, 1}, 2);
+    const Outcome plane = kith("fof plane.npy --linking-length 0.5 -o out.hdf5 --map m.png --slice 0:1");
+    EXPECT_NE(plane.err.find("the points have 2 axes"), std::string::npos) << plane.err;
+    EXPECT_FALSE(exists("m.png"));
+}
+
 TEST_F(Fof, MassesThatWereNotGivenAreNotPassedOff) {
     write_points();
     const Outcome outcome = kith("fof in.npy --linking-length 0.5 -o out.hdf5");

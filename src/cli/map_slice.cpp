@@ -1,0 +1,61 @@
+#include "cli/map_slice.hpp"
+
+#include "cli/split_text.hpp"
+#include "cli/usage_error.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+namespace kith::cli {
+
+bool MapSlice::holds(double z, double period) const {
+    if (period > 0) {
+        z = std::max(lower, z - period * std::floor((z - lower) / period)); // not below by rounding
+    }
+    return z >= lower && z < upper;
+}
+
+MapSlice parse_slice(std::string_view option, std::string_view text) {
+    const std::vector<std::string_view> parts = split_at(text, ':');
+    MapSlice slice;
+    if (parts.size() != 2 || !parse_all(parts[0], slice.lower) || !parse_all(parts[1], slice.upper) ||
+        !std::isfinite(slice.lower) || !std::isfinite(slice.upper) || !(slice.lower < slice.upper)) {
+        throw UsageError(
+            fmt::format("{} is '{}'; it must be LO:HI, two finite numbers, the lower one first", option, text));
+    }
+    return slice;
+}
+
+void add_slice_option(const Parser& command, std::optional<MapSlice>& slice, const Option& map) {
+    command
+        .text("--slice", "LO:HI",
+              "Draw into --map only what lies from LO to HI along the third axis, in the units of the points; groups "
+              "are those of all points",
+              [&slice](const std::string& text) { slice = parse_slice("--slice", text); })
+        .needs(map);
+}
+
+void require_axis_of(const std::optional<MapSlice>& slice, int axes) {
+    if (slice && axes != 3) {
+        throw UsageError(
+            fmt::format("--slice is a range of the third axis, but the points have {} axes; leave it out", axes));
+    }
+}
+
+SlicedParticles::SlicedParticles(const Particles& particles, const MapSlice& slice, double period)
+    : has_masses_(particles.masses.has_value()) {
+    const PointsView& points = particles.positions;
+    for (std::int64_t i = 0; i < points.count(); ++i) {
+        if (slice.holds(points.coordinate(i, 2), period)) {
+            positions_.insert(positions_.end(), {points.coordinate(i, 0), points.coordinate(i, 1)});
+            if (has_masses_) {
+                masses_.push_back((*particles.masses)[i]);
+            }
+        }
+    }
+}
+
+} // namespace kith::cli
