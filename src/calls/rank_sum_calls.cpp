@@ -7,12 +7,14 @@
 #include "distributed/arguments.hpp"
 #include "distributed/pair_counts.hpp"
 #include "distributed/sum_neighbors.hpp"
+#include "neighbors/mass_scale.hpp"
 #include "neighbors/sum_passes.hpp"
 #include "support/dimension.hpp"
 #include "support/message.hpp"
 
 #include <bit>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -91,15 +93,25 @@ NeighborSums sum_neighbors_over_team(const SumCall& call) {
             require_same(ranks, RankFunction::sum_neighbors, arguments_of(call));
             NeighborSums sums;
             sums.warning = warning_of(call);
+            SumRange range;
             ranks.agreed([&] {
-                context.run([&] { check_columns(options); });
+                context.run([&] {
+                    check_columns(options);
+                    range = SumRange(options);
+                });
                 allocate({call.points, call.queries, call.neighborhood, options}, sums);
             });
+            range.masses = static_cast<int>(ranks.max(range.masses)); // alike on all
+            range.fields = static_cast<int>(ranks.max(range.fields));
+            std::optional<ScaledMasses> masses;
+            ranks.agreed([&] { context.run([&] { masses.emplace(options, call.points.count(), range.excess()); }); });
             with_dtype(call.points.dtype(), [&]<Coordinate T>(T) {
-                sum_over_ranks<T>(ranks, context,
-                                  {call.points.points(), call.queries, call.neighborhood, smallest, options, of_ranks},
-                                  sums);
+                sum_over_ranks<T>(
+                    ranks, context,
+                    {call.points.points(), call.queries, call.neighborhood, smallest, masses->options(), of_ranks},
+                    sums);
             });
+            masses->restore(sums);
             sums.stages = context.take_stages();
             return sums;
         },

@@ -11,6 +11,7 @@
 #include "calls/rank_calls.hpp"
 #include "calls/sum_memory.hpp"
 #include "calls/zeros.hpp"
+#include "neighbors/mass_scale.hpp"
 #include "neighbors/neighbor_sums.hpp"
 #include "neighbors/sinks.hpp"
 #include "neighbors/sum_passes.hpp"
@@ -98,21 +99,28 @@ void sum_within(Context& context, const SumCall& call, const Radii& radii, std::
     });
 }
 
-NeighborSums summed(const SumCall& call) {
-    if (is_over_ranks(where_of(call.options.execution))) {
-        return sum_neighbors_over_team(call);
+NeighborSums summed(const SumCall& given) {
+    const Execution& execution = given.options.execution;
+    if (is_over_ranks(where_of(execution))) {
+        return sum_neighbors_over_team(given);
     }
-    const std::int64_t smallest = check(call);
+    const std::int64_t smallest = check(given);
     NeighborSums sums;
-    sums.warning = warning_of(call);
-    allocate(call, sums);
-    Context context(is_on_gpu(call.options.execution) ? cpu(call.options.execution.threads) : call.options.execution);
-    context.run([&] { check_columns(call.options); });
+    sums.warning = warning_of(given);
+    allocate(given, sums);
+    Context context(is_on_gpu(execution) ? cpu(execution.threads) : execution);
+    std::optional<ScaledMasses> masses;
+    context.run([&] {
+        check_columns(given.options);
+        masses.emplace(given.options, given.points.count(), SumRange(given.options).excess());
+    });
+    const SumCall call{given.points, given.queries, given.neighborhood, masses->options()};
     if (is_on_gpu(call.options.execution)) {
         const std::int64_t k = call.is_by_count() ? std::get<Nearest>(call.neighborhood).k : 0;
         const Engine engine =
             choose(call.task(), call.options.engine, size_of(call.points, call.queries, k, Where::gpu));
         on_gpu().sum_neighbors(call.points, call.queries, {call.neighborhood, smallest, call.options}, engine, sums);
+        masses->restore(sums);
         return sums;
     }
     with_dtype(call.points.dtype(), [&]<Coordinate T>(T) {
@@ -122,6 +130,7 @@ NeighborSums summed(const SumCall& call) {
             sum_within<T>(context, call, std::get<Within>(call.neighborhood).radii, smallest, sums);
         }
     });
+    masses->restore(sums);
     sums.stages = context.take_stages();
     return sums;
 }

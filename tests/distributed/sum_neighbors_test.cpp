@@ -194,12 +194,13 @@ Rows shuffled(std::int64_t count, Random& draw) {
     return order;
 }
 
-/// Columns of very different sizes and both signs; every statistic.
+/// Columns of very different sizes and both signs, of masses now and then with an infinite sum; every statistic.
 template <class T>
 void draw_columns(Problem<T>& problem, Random& draw) {
+    const int up = draw.integer(4) == 0 ? 1004 : 0;
     for (std::int64_t i = 0; i < problem.count(); ++i) {
-        problem.masses.push_back(draw.integer(9) == 0 ? 0
-                                                      : std::ldexp(draw.uniform(), static_cast<int>(draw.integer(20))));
+        problem.masses.push_back(
+            draw.integer(9) == 0 ? 0 : std::ldexp(draw.uniform(), up + static_cast<int>(draw.integer(20))));
         problem.field.push_back(static_cast<float>(draw.normal()));
         problem.other_field.push_back(draw.integer(5) == 0 ? -0.0 : std::ldexp(draw.normal(), 30));
     }

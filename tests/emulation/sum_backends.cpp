@@ -3,6 +3,7 @@
 #include "emulation/given_points.hpp"
 #include "emulation/tested_dimensions.hpp"
 #include "neighbors/device_entry.hpp"
+#include "neighbors/mass_scale.hpp"
 #include "neighbors/sum_conformance.hpp"
 #include "support/context.hpp"
 #include "tree/device_entry.hpp"
@@ -56,10 +57,13 @@ NeighborSums in_a_kept_tree(const SumRequest& request, Random& draw) {
                 queries.emplace(context, *request.queries, draw.integer(2) == 0);
             }
             const TreeShape shape = drawn_shape(draw);
+            const detail::ScaledMasses masses(request.options, request.points.count(),
+                                              detail::SumRange(request.options).excess());
             const auto tree = detail::build_tree_on_device<T, D>(context, points.view(), request.options.box, shape);
             detail::sum_on_device<T, D>(context, tree, shape, host, queries ? &queries->view() : nullptr,
-                                        {request.neighborhood, smallest_of(request.neighborhood), request.options},
+                                        {request.neighborhood, smallest_of(request.neighborhood), masses.options()},
                                         sums);
+            masses.restore(sums);
         });
     });
     EXPECT_EQ(emulation::held_on_device(), 0);

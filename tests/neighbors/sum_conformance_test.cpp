@@ -59,7 +59,8 @@ void expect_same(const NeighborSums& found, const oracle::Totals& expected, bool
     }
 }
 
-/// Columns of some points: masses, some of them 0, of very different sizes; fields of both signs, and a constant one.
+/// Columns of some points: masses, some of them 0, of very different sizes, now and then so large that their sums are
+/// infinite; fields of both signs, and a constant one.
 struct SomeColumns {
     std::vector<double> masses;
     std::vector<float> first;
@@ -67,10 +68,12 @@ struct SomeColumns {
     std::vector<double> zeros; ///< of both signs
 
     SomeColumns(std::int64_t count, Random& draw) {
+        const int up = draw.integer(4) == 0 ? 1004 : 0;
         for (std::int64_t i = 0; i < count; ++i) {
-            masses.push_back(draw.integer(9) == 0 ? 0 : std::ldexp(draw.uniform(), static_cast<int>(draw.integer(20))));
+            masses.push_back(
+                draw.integer(9) == 0 ? 0 : std::ldexp(draw.uniform(), up + static_cast<int>(draw.integer(20))));
             first.push_back(static_cast<float>(draw.normal()));
-            second.push_back(0.1);
+            second.push_back(std::ldexp(0.1, up));
             zeros.push_back(draw.integer(2) == 0 ? 0.0 : -0.0);
         }
     }

@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -92,6 +93,32 @@ TEST_F(SumsOfNeighbors, OfAUniformLatticeAreItsDensity) {
             sum_neighbors(PointsView(points, 3), Within{3.2}, {.box = Box::periodic(10), .kernel = kernel});
         EXPECT_EQ(sums.density, std::vector<double>(1000, sums.density[0])); // no order: the same bits
         EXPECT_NEAR(sums.density[0], 1, 0.02);
+    }
+}
+
+TEST_F(SumsOfNeighbors, MeansOfMassesWhoseSumIsInfinite) {
+    const std::vector<float> points = uniform_points<float>(400, 3, 0, 1, 5);
+    const PointsView view(points, 3);
+    const std::vector<double> small = uniform_points<double>(400, 1, 0, 1, 6);
+    const std::vector<double> field = uniform_points<double>(400, 1, -5, 7, 7);
+    std::vector<double> huge(400); // up to the largest number
+    std::transform(small.begin(), small.end(), huge.begin(), [](double mass) { return std::ldexp(mass, 1023); });
+    std::vector<double> large(400);
+    std::transform(field.begin(), field.end(), large.begin(), [](double x) { return std::ldexp(x, 1020); });
+    for (const Neighborhood& neighborhood : {Neighborhood(Nearest{40}), Neighborhood(Within{0.3})}) {
+        for (const SmoothingKernel kernel : {SmoothingKernel::quintic_spline, SmoothingKernel::top_hat}) {
+            const auto sums = [&](const std::vector<double>& masses, const std::vector<double>& values) {
+                return sum_neighbors(view, neighborhood, {.kernel = kernel, .masses = masses, .fields = {values}});
+            };
+            const NeighborSums plain = sums(small, field);
+            const std::vector<double>& expected = plain.fields[0].mean;
+            EXPECT_EQ(sums(huge, field).fields[0].mean, expected);
+            const NeighborSums found = sums(huge, large);
+            for (std::size_t i = 0; i < 400; ++i) {
+                EXPECT_EQ(found.fields[0].mean[i], std::ldexp(expected[i], 1020));
+                EXPECT_EQ(found.density[i], std::ldexp(plain.density[i], 1023)) << i;
+            }
+        }
     }
 }
 

@@ -184,10 +184,13 @@ double kernel_factor(SmoothingKernel kernel, int dimension) {
     return factors[static_cast<std::size_t>(kernel)][static_cast<std::size_t>(dimension - 2)];
 }
 
+namespace {
+
+/// With masses that have been divided.
 template <class T>
-Totals neighbor_sums(const WorkingCopy<T>& sources, const std::vector<T>* queries, const RaggedRows<T>& rows,
-                     const std::vector<double>& reach, SmoothingKernel kernel, Adding adding,
-                     const std::vector<double>& masses, const std::vector<std::vector<double>>& fields) {
+Totals plain_sums(const WorkingCopy<T>& sources, const std::vector<T>* queries, const RaggedRows<T>& rows,
+                  const std::vector<double>& reach, SmoothingKernel kernel, Adding adding,
+                  const std::vector<double>& masses, const std::vector<std::vector<double>>& fields) {
     constexpr double nan = std::numeric_limits<double>::quiet_NaN();
     const int d = sources.dimension;
     const double factor = kernel_factor(kernel, d);
@@ -296,6 +299,32 @@ Totals neighbor_sums(const WorkingCopy<T>& sources, const std::vector<T>* querie
             gradient(i, row, weights, largest_exponent(volumes) + slope_top + largest_exponent(fields[f]) + 1,
                      totals.fields[f].gradient);
         }
+    }
+    return totals;
+}
+
+} // namespace
+
+template <class T>
+Totals neighbor_sums(const WorkingCopy<T>& sources, const std::vector<T>* queries, const RaggedRows<T>& rows,
+                     const std::vector<double>& reach, SmoothingKernel kernel, Adding adding,
+                     const std::vector<double>& masses, const std::vector<std::vector<double>>& fields) {
+    int of_fields = 0;
+    for (const std::vector<double>& field : fields) {
+        of_fields = std::max(of_fields, largest_exponent(field));
+    }
+    const int p = std::max(0, largest_exponent(masses) + of_fields + 71 - 1023);
+    const auto times = [](std::vector<double> numbers, int exponent) {
+        for (double& number : numbers) {
+            number = std::ldexp(number, exponent);
+        }
+        return numbers;
+    };
+    Totals totals = plain_sums(sources, queries, rows, reach, kernel, adding, times(masses, -p), fields);
+    totals.density = times(totals.density, p);
+    totals.gradient = times(totals.gradient, p);
+    for (FieldTotals& field : totals.fields) {
+        field.sum = times(field.sum, p);
     }
     return totals;
 }
