@@ -93,7 +93,8 @@ def normalize_arguments(points, box=None, *, one_dimension=False, **lengths):
     if is_tree:
         _warn_of_another_box_of(queries, source.core.box, source.unit, "queries")
         if source.on_line and not one_dimension:
-            raise NotImplementedError("the points of the tree have 1 dimension; this call takes points of 2 to 8 dimensions")
+            raise NotImplementedError("the points of the tree have 1 dimension; this call takes points of 2 to 8 dimensions; "
+                                      "for points on a line add a column of zeros, which makes volumes those of a plane")
         return (source if box is None else source._replace(box=box), *_units.in_unit(source.unit, **lengths))
     has_box = is_snapshot(points)
     array, own_box = (points.positions, points.box if box is None else box) if has_box else (points, box)

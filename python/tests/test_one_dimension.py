@@ -125,10 +125,12 @@ def test_other_calls_refuse_them():
     tree = kith.Tree(points)
     for call in (lambda source: kith.hierarchy(source), lambda source: kith.fof_ladder(source, [0.1]),
                  lambda source: kith.pair_counts(source, edges=[0, 0.1]), lambda source: kith.density(source),
+                 lambda source: kith.hdbscan(source),
+                 lambda source: kith.halos(source, 0.1) if source is points else kith.density(source),
                  lambda source: kith.mst(source, linking_length=0.1, psi=1.0, velocities=points),
                  lambda source: kith.fof(source, 0.1, psi=1.0, velocities=points)):
         for source in (points, tree):
-            with pytest.raises(NotImplementedError, match="1 dimension.*2 to 8"):
+            with pytest.raises(NotImplementedError, match="1 dimension.*2 to 8.*column of zeros"):
                 call(source)
     with pytest.raises(NotImplementedError, match="1 dimension.*2 to 8.*linking_length"):
         kith.fof(points, b=0.2)

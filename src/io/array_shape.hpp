@@ -21,7 +21,11 @@ namespace kith::io {
     }
     const bool transposed = has_shape_of_points(rows) && columns > max_dimension;
     return detail::message(rows, " x ", columns, "; points have 2 to ", max_dimension, " columns",
-                           transposed ? " and one row each: save the transposed array" : "");
+                           transposed ? " and one row each: save the transposed array"
+                           : columns == 1
+                               ? "; for points on a line add a column of zeros, which makes volumes those of "
+                                 "a plane"
+                               : "");
 }
 
 inline constexpr const char* rounded_whole_numbers = "some whole numbers lie beyond 2^53 and were rounded to float64";

@@ -159,7 +159,7 @@ TEST_F(Npy, RefusalsNameTheReason) {
     refused(npy(1, dictionary("<f4", false, "(24,)"), data), {"1 axis", "labels", "two-dimensional"});
     refused(npy(1, dictionary("<f4", false, "(2, 3, 4)"), data), {"3 axes"});
     refused(npy(1, dictionary("<f4", false, "()"), data), {"0 axes"});
-    refused(npy(1, dictionary("<f4", false, "(24, 1)"), data), {"24 x 1", "2 to 8"});
+    refused(npy(1, dictionary("<f4", false, "(24, 1)"), data), {"24 x 1", "2 to 8", "column of zeros"});
     refused(npy(1, dictionary("<f4", false, "(24, 9)"), data), {"24 x 9", "2 to 8"});
     refused(npy(1, dictionary("<f4", false, "(3, 24)"), data), {"3 x 24", "transposed"});
     refused(npy(1, dictionary("<c8", false, "(4, 2)"), data), {"<c8"});
