@@ -27,11 +27,7 @@ namespace {
 
 /// Whether the points may be a GPU's.
 bool is_on_device(Where where) {
-    return where == Where::gpu || where == Where::stream;
-}
-
-bool works_on_device(Where where) {
-    return is_on_device(where) || where == Where::gpu_ranks;
+    return where == Where::gpu || where == Where::stream || where == Where::gpu_ranks;
 }
 
 std::string name_of(const Device& device) {
@@ -42,12 +38,9 @@ std::string name_of(const Device& device) {
 void check_view_for(const PointsView& view, const char* what, Where where) {
     if (is_on_device(where)) {
         check_shape(view, what);
-        return;
+    } else {
+        check_view(view, what);
     }
-    if (where == Where::gpu_ranks) {
-        require_host_memory(view, what);
-    }
-    check_view(view, what);
 }
 
 void check_memory_of(const PointsView& view, const char* what, const Execution& execution, Where where) {
@@ -56,9 +49,8 @@ void check_memory_of(const PointsView& view, const char* what, const Execution& 
                     " are in the memory of the host; a call that does not wait needs them in that of GPU ",
                     execution.device.index);
     }
-    if (is_on_device(where) && view.device().kind == DeviceKind::cuda && view.device() != execution.device) {
-        throw error(ErrorKind::invalid_argument, what, " are in the memory of GPU ", view.device().index,
-                    ", but the call runs on GPU ", execution.device.index, "; run it there or copy them");
+    if (is_on_device(where)) {
+        require_readable_by(execution.device, view, what);
     }
 }
 
@@ -73,7 +65,7 @@ void check_phase_space_for(const PhaseSpace& phase_space, const PointsOrTree& po
     check_phase_space(phase_space, points);
     check_view_for(phase_space.velocities, "velocities", where);
     check_memory_of(phase_space.velocities, "velocities", execution, where);
-    if (works_on_device(where)) {
+    if (is_on_device(where)) {
         on_gpu().require_dimension(2 * points.dimension());
     }
 }
@@ -95,11 +87,10 @@ void check_engine(Engine wanted, const PointsOrTree& points, Task task, Where wh
 
 } // namespace
 
-void require_host_memory(const PointsView& view, const char* what) {
-    if (view.device().kind != DeviceKind::cpu) {
-        throw error(ErrorKind::unsupported, what, " are in the memory of GPU ", view.device().index,
-                    "; calls over ranks take them from the host, and upload them to the GPU that they run on; copy "
-                    "them to the host");
+void require_readable_by(const Device& device, const PointsView& view, const char* what) {
+    if (view.device().kind == DeviceKind::cuda && device.kind == DeviceKind::cuda && view.device() != device) {
+        throw error(ErrorKind::invalid_argument, what, " are in the memory of GPU ", view.device().index,
+                    ", but the call runs on GPU ", device.index, "; run it there or copy them");
     }
 }
 
@@ -113,7 +104,7 @@ void check_points(const PointsOrTree& points, const Box& box, const Execution& e
     }
     if (points.tree() == nullptr) {
         check_view_for(points.points(), "points", where);
-        if (works_on_device(where)) {
+        if (is_on_device(where)) {
             on_gpu().require_dimension(points.dimension());
         }
         check_memory_of(points.points(), "points", execution, where);

@@ -117,8 +117,8 @@ inline namespace KITH_GPU {
 /// points in the memory of another GPU, or of the host for a stream.
 void check_points(const PointsOrTree& points, const Box& box, const Execution& execution, Where where);
 
-/// Throws unsupported for an array of a GPU, which calls over ranks do not take.
-void require_host_memory(const PointsView& view, const char* what);
+/// Throws invalid_argument for an array of a GPU that is not the one that the call runs on.
+void require_readable_by(const Device& device, const PointsView& view, const char* what);
 
 void check(const KnnCall& call, Where where);
 /// Returns the query with the smallest radius above 0, or -1.

@@ -4,6 +4,7 @@
 
 #include "cuda/device_context.hpp"
 #include "cuda/instances.hpp"
+#include "cuda/result_memory.hpp"
 #include "engines/brute_force/device_entry.hpp"
 #include "engines/clover/device_entry.hpp"
 #include "engines/kdtree/device_entry.hpp"
@@ -200,6 +201,17 @@ void with_dimension_of(const NormalizedPoints<T>& points, const Use& use) {
 }
 
 template <Coordinate T>
+std::shared_ptr<PartPoints<T>> part_points(const Execution& execution, Context& host, int dimension) {
+    std::shared_ptr<PartPoints<T>> points;
+    with_instance(dtype_of<T>, dimension, [&]<Coordinate U, int D>() {
+        if constexpr (std::is_same_v<T, U>) {
+            points = part_points_on_device<T, D>(execution, host);
+        }
+    });
+    return points;
+}
+
+template <Coordinate T>
 std::unique_ptr<GpuPartSearcher<T>> part_searcher(const Execution& execution, const NormalizedPoints<T>& points,
                                                   const NormalizedPoints<T>* queries) {
     std::unique_ptr<GpuPartSearcher<T>> searcher;
@@ -311,6 +323,16 @@ void release_memory(const Device& device) {
     release_staging(device.index);
 }
 
+bool has_memory(const void* memory, const Execution& execution) {
+    return is_on_device(DeviceContext(execution), memory);
+}
+
+void copy_to_memory(void* to, const void* from, std::int64_t bytes, const Execution& execution) {
+    DeviceContext context(execution);
+    context.copy(to, from, bytes);
+    context.wait();
+}
+
 std::shared_ptr<void> result_memory(std::int64_t bytes, const Execution& execution) {
     DeviceContext context(execution);
     context.memory()->take_apart();
@@ -326,6 +348,8 @@ const DeviceCalls& on_gpu() {
                                        .build_tree = build_tree,
                                        .knn = search,
                                        .radius = search_radius,
+                                       .read_part_of_floats = part_points<float>,
+                                       .read_part_of_doubles = part_points<double>,
                                        .search_part_of_floats = part_searcher<float>,
                                        .search_part_of_doubles = part_searcher<double>,
                                        .fof = label,
@@ -351,6 +375,8 @@ const DeviceCalls& on_gpu() {
                                        .knn_async = knn_async_on_device,
                                        .fof_async_bytes = fof_async_bytes_on_device,
                                        .fof_async = fof_async_on_device,
+                                       .has_memory = has_memory,
+                                       .copy_to_memory = copy_to_memory,
                                        .release_memory = release_memory,
                                        .result_memory = result_memory};
     return calls;

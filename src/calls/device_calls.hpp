@@ -9,6 +9,7 @@
 #include "mst/device_entry.hpp"
 #include "neighbors/device_entry.hpp"
 #include "pairs/device_entry.hpp"
+#include "points/device_entry.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -32,7 +33,11 @@ struct DeviceCalls {
                          Engine engine);
     SearchSummary (*radius)(const PointsOrTree& points, const PointsView* queries, const DeviceRadiusCall& call,
                             Engine engine);
-    /// Searches among points of the host, by their type; null queries mean a self-search.
+    /// Reads points of a part, of a type and dimension; the context is the host's.
+    std::shared_ptr<PartPoints<float>> (*read_part_of_floats)(const Execution& execution, Context& host, int dimension);
+    std::shared_ptr<PartPoints<double>> (*read_part_of_doubles)(const Execution& execution, Context& host,
+                                                                int dimension);
+    /// Searches among points of a part, by their type; null queries mean a self-search.
     std::unique_ptr<GpuPartSearcher<float>> (*search_part_of_floats)(const Execution& execution,
                                                                      const NormalizedPoints<float>& points,
                                                                      const NormalizedPoints<float>* queries);
@@ -42,14 +47,14 @@ struct DeviceCalls {
     /// Labels, and a result of the engine that it names already.
     void (*fof)(const PointsOrTree& points, LinkingLength length, const FofOptions& options,
                 std::span<std::int32_t> labels, FofSummary& result);
-    /// Of points of the host, by their type.
+    /// Of points of a part, by their type.
     std::unique_ptr<PartLinker<float>> (*link_part_of_floats)(const Execution& execution,
                                                               const NormalizedPoints<float>& points);
     std::unique_ptr<PartLinker<double>> (*link_part_of_doubles)(const Execution& execution,
                                                                 const NormalizedPoints<double>& points);
     void (*dbscan)(const PointsOrTree& points, const DbscanOptions& options, const DeviceDbscanCall& call,
                    DbscanSummary& result);
-    /// Of points of the host, by their type.
+    /// Of points of a part, by their type.
     std::unique_ptr<PartClusters<float>> (*cluster_part_of_floats)(const Execution& execution,
                                                                    const NormalizedPoints<float>& points);
     std::unique_ptr<PartClusters<double>> (*cluster_part_of_doubles)(const Execution& execution,
@@ -90,6 +95,10 @@ struct DeviceCalls {
     std::int64_t (*fof_async_bytes)(const FofSize& size, const Execution& execution);
     void (*fof_async)(DeviceFofAsync fof, std::span<std::byte> scratch);
 
+    /// Whether the memory is that of the execution's GPU; null is nobody's.
+    bool (*has_memory)(const void* memory, const Execution& execution);
+    /// Copies from the host, and waits.
+    void (*copy_to_memory)(void* to, const void* from, std::int64_t bytes, const Execution& execution);
     void (*release_memory)(const Device& device);
     /// Memory of the device for a result, freed with the last copy of the pointer.
     std::shared_ptr<void> (*result_memory)(std::int64_t bytes, const Execution& execution);

@@ -128,7 +128,7 @@ void search_together(Ranks& ranks, Context& context, const KnnCall& call, const 
     std::vector<float>& work = summary.distribution.emplace().work;
     with_dtype(call.points.dtype(), [&]<Coordinate T>(T) {
         knn_over_ranks<T>(ranks, context, {call.points.points(), call.queries, call.k, options, of_ranks},
-                          part_searchers<T>(options.execution), rows, summary, work);
+                          part_searchers<T>(options.execution), part_points<T>(options.execution), rows, summary, work);
     });
 }
 
@@ -184,25 +184,32 @@ SearchSummary knn_into_over_team(const KnnCall& call) {
         },
         [&](Ranks& ranks, Context& context, const KnnOptions& options, const RankOptions& of_ranks) {
             require_same(ranks, RankFunction::knn, arguments_of(call, of_ranks));
-            std::optional<KnnResult> found; // where an array is missing: ranks merge rows by both
+            std::optional<KnnResult> found; // where an array is missing or a GPU's: the host merges rows by both
+            const auto is_on_gpu_here = [&](const void* memory) {
+                return is_on_gpu(options.execution) && on_gpu().has_memory(memory, options.execution);
+            };
             ranks.agreed([&] {
-                if (rows.indices() == nullptr || rows.distances() == nullptr) {
+                if (rows.indices() == nullptr || rows.distances() == nullptr || is_on_gpu_here(rows.indices()) ||
+                    is_on_gpu_here(rows.distances())) {
                     found.emplace(call.row_count(), call.k, IndexType::int64, call.points.dtype());
                 }
             });
             SearchSummary summary;
             search_together(ranks, context, call, options, of_ranks, found ? found->rows_view() : rows, summary);
-            if (!found) {
-                return summary;
-            }
-            const auto keep = [](void* to, const void* from, std::int64_t bytes) {
-                if (to != nullptr) {
+            const auto keep = [&](void* to, const void* from, std::int64_t bytes) {
+                if (is_on_gpu_here(to)) {
+                    on_gpu().copy_to_memory(to, from, bytes, options.execution);
+                } else if (to != nullptr) {
                     std::memcpy(to, from, static_cast<std::size_t>(bytes));
                 }
             };
-            const NeighborRows all = found->rows_view();
-            keep(rows.indices(), all.indices(), all.index_count() * item_size(IndexType::int64));
-            keep(rows.distances(), all.distances(), all.distance_count() * item_size(all.dtype()));
+            ranks.agreed([&] {
+                if (found) {
+                    const NeighborRows all = found->rows_view();
+                    keep(rows.indices(), all.indices(), all.index_count() * item_size(IndexType::int64));
+                    keep(rows.distances(), all.distances(), all.distance_count() * item_size(all.dtype()));
+                }
+            });
             return summary;
         },
         [&](const SearchSummary&) { return call.row_count(); });
@@ -231,7 +238,8 @@ RadiusResult radius_search_over_team(const RadiusCall& call) {
         },
         [&](Ranks& ranks, Context& context, const RadiusOverRanks& here) {
             return with_dtype(call.points.dtype(), [&]<Coordinate T>(T) {
-                return radius_over_ranks<T>(ranks, context, here, part_searchers<T>(here.options.execution));
+                return radius_over_ranks<T>(ranks, context, here, part_searchers<T>(here.options.execution),
+                                            part_points<T>(here.options.execution));
             });
         },
         [](const RadiusResult& result) { return result.rows(); });
@@ -246,7 +254,8 @@ RadiusCounts radius_count_over_team(const RadiusCall& call) {
         },
         [&](Ranks& ranks, Context& context, const RadiusOverRanks& here) {
             return with_dtype(call.points.dtype(), [&]<Coordinate T>(T) {
-                return radius_counts_over_ranks<T>(ranks, context, here, part_searchers<T>(here.options.execution));
+                return radius_counts_over_ranks<T>(ranks, context, here, part_searchers<T>(here.options.execution),
+                                                   part_points<T>(here.options.execution));
             });
         },
         [](const RadiusCounts& result) { return std::ssize(result.counts); });
@@ -262,7 +271,7 @@ FofResult fof_over_team(const FofCall& call) {
             std::vector<float>& work = result.distribution.emplace().work;
             with_dtype(call.points.dtype(), [&]<Coordinate T>(T) {
                 fof_over_ranks<T>(ranks, context, {call.points.points(), call.length, options, of_ranks},
-                                  part_linkers<T>(options.execution), result, work);
+                                  part_linkers<T>(options.execution), part_points<T>(options.execution), result, work);
             });
             return result;
         },
@@ -281,7 +290,7 @@ DbscanResult dbscan_over_team(const DbscanCall& call) {
             with_dtype(call.points.dtype(), [&]<Coordinate T>(T) {
                 dbscan_over_ranks<T>(ranks, context,
                                      {call.points.points(), call.eps, call.min_samples, options, of_ranks},
-                                     part_clusters<T>(options.execution), result);
+                                     part_clusters<T>(options.execution), part_points<T>(options.execution), result);
             });
             return result;
         },

@@ -26,6 +26,17 @@ halos::MakePartDescriber part_describers(const Execution& execution) {
     return [&execution] { return on_gpu().describe_part(execution); };
 }
 
+/// What reads their positions and velocities there.
+MakePartVectors part_vectors(const Execution& execution) {
+    if (!is_on_gpu(execution)) {
+        return {};
+    }
+    return [&execution](Context& host, int dimension) {
+        return PartVectors{part_points<float>(execution)(host, dimension),
+                           part_points<double>(execution)(host, dimension)};
+    };
+}
+
 std::vector<Argument> arguments_of(const CatalogOverRanks& call) {
     const Particles& particles = call.particles;
     std::vector<std::int64_t> sizes;
@@ -90,11 +101,12 @@ namespace {
 
 void check_described(const FofResult& groups, const Particles& particles, const CatalogOptions& options, int ranks) {
     require_groups_of(groups, ranks);
-    require_host_memory(particles.positions, "positions");
+    const Device device = options.execution.device;
+    halos::check_particle_shapes(particles, groups.label_array.size(), options, device.kind);
+    require_readable_by(device, particles.positions, "positions");
     if (particles.velocities) {
-        require_host_memory(*particles.velocities, "velocities");
+        require_readable_by(device, *particles.velocities, "velocities");
     }
-    halos::check_particle_shapes(particles, groups.label_array.size(), options, DeviceKind::cpu);
     if (groups.groups != groups.sizes.size()) {
         throw error(ErrorKind::invalid_argument, "groups: sizes are those of ", groups.sizes.size(),
                     " groups, but there are ", groups.groups, "; pass sizes and groups of the same result");
@@ -117,7 +129,8 @@ Catalog catalog_over_team(const FofResult& groups, const Particles& particles, c
         [&](Ranks& ranks, Context& context, const CatalogOptions& here, const RankOptions& of_ranks) {
             const CatalogOverRanks call{groups, particles, here, of_ranks};
             require_same(ranks, RankFunction::catalog, arguments_of(call));
-            return catalog_over_ranks(ranks, context, call, part_describers(here.execution));
+            return catalog_over_ranks(ranks, context, call, part_describers(here.execution),
+                                      part_vectors(here.execution));
         },
         [](const Catalog& catalog) { return catalog.groups; });
 }

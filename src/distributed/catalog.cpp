@@ -27,16 +27,16 @@ namespace {
 class DistributedCatalog {
 public:
     DistributedCatalog(Ranks& ranks, Context& context, const CatalogOverRanks& call, const Particles& particles,
-                       bool has_types, const GivenIds& ids, halos::PartDescriber& describer)
+                       const PartVectors& vectors, bool has_types, const GivenIds& ids, halos::PartDescriber& describer)
         : ranks_(ranks), context_(context), describer_(describer), min_members_(call.options.min_members) {
         double largest = 0;
-        ranks.agreed([&] { context.run([&] { largest = halos::check_particle_values(particles); }); });
+        ranks.agreed([&] { largest = largest_velocity(particles, vectors); });
         for (const double of_rank : ranks.gather(largest)) {
             units_.largest_velocity = std::max(units_.largest_velocity, of_rank);
         }
-        find_frame(call.groups, particles.positions);
+        find_frame(call.groups, particles.positions, vectors);
         const Ownership ownership(ranks, particles.positions.count());
-        grouped_.emplace(ranks, context, call.groups, min_members_, particles, has_types, ownership, ids);
+        grouped_.emplace(ranks, context, call.groups, min_members_, particles, vectors, has_types, ownership, ids);
     }
 
     void run(Catalog& result) {
@@ -59,10 +59,24 @@ public:
     }
 
 private:
+    /// Once all values of the particles have been checked.
+    double largest_velocity(Particles particles, const PartVectors& vectors) {
+        double largest = 0;
+        if (particles.velocities && !is_on_host(*particles.velocities)) {
+            const FiniteVelocities finite = vectors.floats->velocities(*particles.velocities);
+            for (std::size_t axis = 0; axis < finite.lower.size(); ++axis) {
+                largest = std::max({largest, -finite.lower[axis], finite.upper[axis]});
+            }
+            particles.velocities.reset();
+        }
+        context_.run([&] { largest = std::max(largest, halos::check_particle_values(particles)); });
+        return largest;
+    }
+
     [[nodiscard]] const GroupDivision& division() const { return grouped_->division(); }
 
     /// Collective. The frame that the search left, which is the same on all ranks, or that of all points.
-    void find_frame(const FofResult& groups, const PointsView& positions) {
+    void find_frame(const FofResult& groups, const PointsView& positions, const PartVectors& vectors) {
         std::optional<halos::PositionFrame> known;
         bool is_below = true;
         ranks_.agreed([&] {
@@ -78,7 +92,9 @@ private:
         });
         if (ranks_.any(!known || !is_below)) {
             with_dtype(positions.dtype(), [&]<Coordinate T>(T) {
-                known = halos::position_frame(share_frame<T>(ranks_, context_, positions, groups.box).points.frame);
+                const SharedPoints<T> shared = share_frame<T>(ranks_, context_, positions, groups.box,
+                                                              [&](Context&, int) { return vectors.of<T>(); });
+                known = halos::position_frame(shared.points.frame);
             });
         }
         units_.positions = *known;
@@ -175,23 +191,26 @@ private:
 } // namespace
 
 Catalog catalog_over_ranks(Ranks& ranks, Context& context, const CatalogOverRanks& call,
-                           const halos::MakePartDescriber& on_gpu) {
+                           const halos::MakePartDescriber& on_gpu, const MakePartVectors& vectors_on_gpu) {
     const Particles& particles = call.particles;
     const bool has_types = ranks.any(!particles.types.empty());
     const std::int64_t rows = call.groups.label_array.size();
     std::vector<std::uint8_t> memory_of_types;
     Particles plain;
     std::unique_ptr<halos::PartDescriber> describer;
+    PartVectors vectors;
     ranks.agreed([&] {
         require_types(has_types, particles);
         plain = halos::with_plain_types(particles, memory_of_types);
         plain.internal_energies.reset(); // it has none of them
         describer = on_gpu ? on_gpu() : std::make_unique<halos::HostPartDescriber>(context);
+        vectors =
+            vectors_on_gpu ? vectors_on_gpu(context, particles.positions.dimension()) : PartVectors::of_host(context);
     });
     const GivenIds ids(ranks, call.of_ranks.ids, rows);
     Catalog result;
-    DistributedCatalog(ranks, context, call, plain, has_types, ids, *describer).run(result);
-    ranks.count_from_device(describer->bytes_to_host());
+    DistributedCatalog(ranks, context, call, plain, vectors, has_types, ids, *describer).run(result);
+    ranks.count_from_device(describer->bytes_to_host() + vectors.bytes_to_host());
     result.box = call.groups.box;
     result.lengths = call.groups;
     StageReports stages;

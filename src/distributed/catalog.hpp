@@ -10,6 +10,7 @@
 #include <kith/catalog.hpp>
 #include <kith/distributed.hpp>
 
+#include "distributed/part_vectors.hpp"
 #include "distributed/ranks.hpp"
 #include "halos/part_describer.hpp"
 
@@ -26,8 +27,8 @@ struct CatalogOverRanks {
 };
 
 /// Collective. This rank's part of the catalog of all ranks, with its place among the parts. Groups are described by
-/// what on_gpu() makes, if there is such a function, else by the CPU.
+/// what on_gpu() makes, if there is such a function, else by the CPU, and particles read by what vectors_on_gpu() makes.
 Catalog catalog_over_ranks(Ranks& ranks, Context& context, const CatalogOverRanks& call,
-                           const halos::MakePartDescriber& on_gpu);
+                           const halos::MakePartDescriber& on_gpu, const MakePartVectors& vectors_on_gpu);
 
 } // namespace kith::detail

@@ -138,7 +138,15 @@ private:
         if (near.count() == 0) {
             return;
         }
-        const std::vector<std::uint8_t> is_core = part_->flag_apart(points_of(near), density_);
+        std::vector<std::int32_t> rows; // of own points, which do not travel, and of the others
+        std::int32_t others = 0;
+        for (const std::int64_t number : near.numbers) {
+            const bool is_mine = shared_.ownership.is_mine(number);
+            rows.push_back(is_mine ? static_cast<std::int32_t>(number - shared_.ownership.first()) : -1 - others++);
+        }
+        const HeldPoints joined = shared_.there->joined(shared_.points.view, rows, near.rows);
+        const std::vector<std::uint8_t> is_core =
+            part_->flag_apart(shared_.there->in_frame(joined.view, frame()), density_);
         for (std::int64_t i = 0; i < near.count(); ++i) { // counts of other points are incomplete
             if (is_core[i] != 0 && shared_.ownership.is_mine(near.numbers[i])) {
                 result_.is_core[near.numbers[i] - shared_.ownership.first()] = 1;
@@ -247,36 +255,37 @@ void find_rebalanced(Ranks& ranks, Context& context, const SharedPoints<T>& shar
 
 template <Coordinate T>
 void find_clusters(Ranks& ranks, Context& context, const DbscanOverRanks& call, const MakePartClusters<T>& on_gpu,
-                   DbscanResult& result) {
+                   const MakePartPoints<T>& points_on_gpu, DbscanResult& result) {
     const GivenIds ids(ranks, call.of_ranks.ids, call.points.count());
-    SharedPoints<T> shared = share_frame<T>(ranks, context, call.points, call.options.box);
+    SharedPoints<T> shared = share_frame<T>(ranks, context, call.points, call.options.box, points_on_gpu);
     ids.number(shared);
     resolve_eps(ranks, shared, call.eps, result);
     if (call.of_ranks.rebalance && ranks.size() > 1) {
         find_rebalanced(ranks, context, shared, ids.given(), call, on_gpu, result);
-        return;
+    } else {
+        ranks.agreed([&] { ids.sort(shared); });
+        DistributedClusters<T>(ranks, context, shared, call.min_samples, on_gpu, result).run(call.options.star);
+        ranks.agreed([&] {
+            ids.restore(result.label_array.vector<std::int64_t>());
+            ids.restore(result.is_core);
+        });
     }
-    ranks.agreed([&] { ids.sort(shared); });
-    DistributedClusters<T>(ranks, context, shared, call.min_samples, on_gpu, result).run(call.options.star);
-    ranks.agreed([&] {
-        ids.restore(result.label_array.vector<std::int64_t>());
-        ids.restore(result.is_core);
-    });
+    ranks.count_from_device(shared.there->bytes_to_host());
 }
 
 } // namespace
 
 template <Coordinate T>
 void dbscan_over_ranks(Ranks& ranks, Context& context, const DbscanOverRanks& call, const MakePartClusters<T>& on_gpu,
-                       DbscanResult& result) {
-    find_clusters<T>(ranks, context, call, on_gpu, result);
+                       const MakePartPoints<T>& points_on_gpu, DbscanResult& result) {
+    find_clusters<T>(ranks, context, call, on_gpu, points_on_gpu, result);
     const StageReports stages = context.take_stages();
     result.stages.insert(result.stages.end(), stages.begin(), stages.end());
 }
 
 template void dbscan_over_ranks(Ranks&, Context&, const DbscanOverRanks&, const MakePartClusters<float>&,
-                                DbscanResult&);
+                                const MakePartPoints<float>&, DbscanResult&);
 template void dbscan_over_ranks(Ranks&, Context&, const DbscanOverRanks&, const MakePartClusters<double>&,
-                                DbscanResult&);
+                                const MakePartPoints<double>&, DbscanResult&);
 
 } // namespace kith::detail

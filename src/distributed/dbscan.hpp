@@ -6,6 +6,7 @@
 
 #include "distributed/ranks.hpp"
 #include "groups/part_clusters.hpp"
+#include "points/part_points.hpp"
 
 #include <cstdint>
 
@@ -26,6 +27,6 @@ struct DbscanOverRanks {
 /// by what on_gpu() makes, if there is such a function, else by the CPU.
 template <Coordinate T>
 void dbscan_over_ranks(Ranks& ranks, Context& context, const DbscanOverRanks& call, const MakePartClusters<T>& on_gpu,
-                       DbscanResult& result);
+                       const MakePartPoints<T>& points_on_gpu, DbscanResult& result);
 
 } // namespace kith::detail

@@ -74,25 +74,30 @@ void group_rebalanced(Ranks& ranks, Context& context, const SharedPoints<T>& sha
 
 template <Coordinate T>
 void fof_over_ranks(Ranks& ranks, Context& context, const FofOverRanks& call, const MakePartLinker<T>& on_gpu,
-                    FofResult& result, std::vector<float>& work) {
+                    const MakePartPoints<T>& points_on_gpu, FofResult& result, std::vector<float>& work) {
     const FofOptions& options = call.options;
     const GivenIds ids(ranks, call.of_ranks.ids, call.points.count());
-    SharedPoints<T> shared = share_frame<T>(ranks, context, call.points, options.box);
+    SharedPoints<T> shared = share_frame<T>(ranks, context, call.points, options.box, points_on_gpu);
     ids.number(shared);
     resolve_length(ranks, shared, call.length, result);
     describe_frame(shared.points.frame, result);
-    SharedPhaseSpace<T> in_phase_space;
+    SharedPoints<T> in_phase_space;
     if (options.phase_space) {
-        in_phase_space = share_phase_space(ranks, context, shared, options.box, *options.phase_space, result);
+        in_phase_space =
+            share_phase_space(ranks, context, shared, options.box, *options.phase_space, result, points_on_gpu);
     }
-    SharedPoints<T>& linked = options.phase_space ? in_phase_space.points : shared;
+    SharedPoints<T>& linked = options.phase_space ? in_phase_space : shared;
     if (call.of_ranks.rebalance && ranks.size() > 1) {
         group_rebalanced(ranks, context, linked, ids.given(), call.of_ranks, on_gpu, result, work);
-        return;
+    } else {
+        ranks.agreed([&] { ids.sort(linked); });
+        group_points(ranks, context, linked, on_gpu, result);
+        ranks.agreed([&] { ids.restore(result.label_array.vector<std::int64_t>()); });
     }
-    ranks.agreed([&] { ids.sort(linked); });
-    group_points(ranks, context, linked, on_gpu, result);
-    ranks.agreed([&] { ids.restore(result.label_array.vector<std::int64_t>()); });
+    ranks.count_from_device(shared.there->bytes_to_host());
+    if (options.phase_space) {
+        ranks.count_from_device(linked.there->bytes_to_host());
+    }
 }
 
 void widen(const Execution& execution, IndexArray& numbers) {
@@ -103,9 +108,9 @@ void widen(const Execution& execution, IndexArray& numbers) {
         [&] { parallel_each(narrow.size(), 1 << 16, [&](std::int64_t i) { wide[i] = narrow.as_int32()[i]; }); });
 }
 
-template void fof_over_ranks<float>(Ranks&, Context&, const FofOverRanks&, const MakePartLinker<float>&, FofResult&,
-                                    std::vector<float>&);
-template void fof_over_ranks<double>(Ranks&, Context&, const FofOverRanks&, const MakePartLinker<double>&, FofResult&,
-                                     std::vector<float>&);
+template void fof_over_ranks<float>(Ranks&, Context&, const FofOverRanks&, const MakePartLinker<float>&,
+                                    const MakePartPoints<float>&, FofResult&, std::vector<float>&);
+template void fof_over_ranks<double>(Ranks&, Context&, const FofOverRanks&, const MakePartLinker<double>&,
+                                     const MakePartPoints<double>&, FofResult&, std::vector<float>&);
 
 } // namespace kith::detail

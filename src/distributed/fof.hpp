@@ -6,6 +6,7 @@
 
 #include "distributed/ranks.hpp"
 #include "groups/part_linker.hpp"
+#include "points/part_points.hpp"
 
 #include <cstdint>
 #include <vector>
@@ -27,7 +28,7 @@ struct FofOverRanks {
 /// context; ranks may differ in that.
 template <Coordinate T>
 void fof_over_ranks(Ranks& ranks, Context& context, const FofOverRanks& call, const MakePartLinker<T>& on_gpu,
-                    FofResult& result, std::vector<float>& work);
+                    const MakePartPoints<T>& points_on_gpu, FofResult& result, std::vector<float>& work);
 
 /// Makes 32-bit labels or indices 64 bits wide.
 void widen(const Execution& execution, IndexArray& numbers);

@@ -3,11 +3,10 @@
 
 #include <kith/catalog.hpp>
 
+#include "distributed/part_vectors.hpp"
 #include "distributed/point_numbers.hpp"
 #include "distributed/ranks.hpp"
 #include "halos/columns.hpp"
-#include "points/as_given.hpp"
-#include "points/coordinates.hpp"
 #include "support/dimension.hpp"
 
 #include <algorithm>
@@ -23,10 +22,6 @@ class MemberVectors {
 public:
     explicit MemberVectors(DType dtype) {
         with_dtype(dtype, [&]<Coordinate T>(T) { values_ = std::vector<T>(); });
-    }
-    /// Those of a view.
-    explicit MemberVectors(const PointsView& view) {
-        with_dtype(view.dtype(), [&]<Coordinate T>(T) { values_ = packed<T>(view); });
     }
 
     [[nodiscard]] PointsView view(int dimension) const {
@@ -120,9 +115,9 @@ struct GatheredMembers {
 
 /// Writes members, whose types are plain (halos/columns.hpp), into a message: their number, then one column after
 /// another.
-inline void pack_members(const std::vector<std::int64_t>& rows, std::span<const std::int64_t> labels,
-                         const PointNumbers& numbers, const Particles& particles, bool has_types,
-                         MessageWriter& writer) {
+inline void pack_members(const std::vector<std::int32_t>& rows, std::span<const std::int64_t> labels,
+                         const PointNumbers& numbers, const Particles& particles, const PartVectors& vectors,
+                         bool has_types, MessageWriter& writer) {
     const auto put_each = [&](const auto& put_row) {
         for (const std::int64_t row : rows) {
             put_row(row);
@@ -132,14 +127,8 @@ inline void pack_members(const std::vector<std::int64_t>& rows, std::span<const 
     put_each([&](std::int64_t row) { writer.put_value(labels[row]); });
     put_each([&](std::int64_t row) { writer.put_value(numbers[row]); });
     const auto put_vectors = [&](const PointsView& view) {
-        with_dtype(view.dtype(), [&]<Coordinate T>(T) {
-            const Coordinates<T> vectors(view);
-            put_each([&](std::int64_t row) {
-                for (int axis = 0; axis < view.dimension(); ++axis) {
-                    writer.put_value(vectors(row, axis));
-                }
-            });
-        });
+        with_dtype(view.dtype(),
+                   [&]<Coordinate T>(T) { writer.put(std::span<const T>(vectors.of<T>()->rows(view, rows))); });
     };
     put_vectors(particles.positions);
     if (particles.velocities) {

@@ -7,32 +7,68 @@
 
 #include <algorithm>
 #include <atomic>
+#include <compare>
 #include <cstring>
+#include <iterator>
+#include <mutex>
+#include <ranges>
 #include <utility>
 
 namespace kith::detail {
 
 namespace {
 
-/// Walks down a tree for one request and marks the points that it needs. Several may run at once.
+/// What requests of one rank reach.
+template <Coordinate T>
+struct Reached {
+    /// A leaf that a request reaches, by their numbers.
+    struct Leaf {
+        std::int32_t leaf;
+        std::int32_t request;
+        friend auto operator<=>(const Leaf&, const Leaf&) = default;
+    };
+    int rank;
+    std::vector<GhostRequest<T>> requests;
+    std::vector<std::int32_t> rows;   ///< that are wanted
+    std::vector<Leaf> leaves;         ///< some of whose points may be wanted: those of a GPU
+    std::vector<Leaf> nearest_leaves; ///< the same of requests for a number of points
+};
+
+/// Walks down a tree for one request after the other, and marks the points that they need, or lists the leaves if a GPU
+/// has the points. Several may run at once.
 template <Coordinate T>
 class GhostWalk {
 public:
+    using Leaf = typename Reached<T>::Leaf;
+
     /// `most` is the number of points that a request whose box is a point needs, or unlimited.
     GhostWalk(const SharedPoints<T>& shared, const TreeView<T>& tree, std::int64_t most, std::uint8_t* is_wanted)
-        : frame_(shared.points.frame), numbers_(shared.numbers), given_(shared.points), tree_(tree), most_(most),
-          is_wanted_(is_wanted) {}
+        : frame_(shared.points.frame), numbers_(shared.numbers), given_(shared.points),
+          is_on_host_(is_on_host(shared.points.view)), tree_(tree), most_(most), is_wanted_(is_wanted) {}
 
-    void walk(const GhostRequest<T>& request, const IsWhole& is_whole) {
+    void walk(const GhostRequest<T>& request, std::int32_t number, const IsWhole& is_whole) {
         bound_ = request.bound;
+        number_ = number;
         limited_ = most_ != unlimited && request.is_single_point();
         nearest_.clear();
+        guarantees_.clear();
+        guaranteed_ = 0;
+        reached_.clear();
         for (std::int32_t node = 0; node < tree_.planes[tree_.top].nodes; ++node) {
             visit(request.box, tree_.top, node, is_whole);
         }
         for (const auto& [candidate, position] : nearest_) {
             mark(position);
         }
+        for (const auto& [least, leaf] : reached_) {
+            if (least <= bound_.distance) {
+                nearest_leaves_.push_back(leaf);
+            }
+        }
+    }
+    void take_leaves(Reached<T>& reached) const {
+        reached.leaves.insert(reached.leaves.end(), leaves_.begin(), leaves_.end());
+        reached.nearest_leaves.insert(reached.nearest_leaves.end(), nearest_leaves_.begin(), nearest_leaves_.end());
     }
 
 private:
@@ -52,6 +88,10 @@ private:
             }
             return;
         }
+        if (!is_on_host_) {
+            list(node, distances);
+            return;
+        }
         for (std::int32_t i = plane.first_point[node]; i < plane.first_point[node + 1]; ++i) {
             Corners<T> point{};
             for (int axis = 0; axis < frame_.dimension; ++axis) {
@@ -69,6 +109,27 @@ private:
     [[nodiscard]] T coordinate(std::int32_t position, int axis) const {
         return tree_.points.coordinates != nullptr ? tree_.points.axis(axis)[position]
                                                    : given_(tree_.points.indices[position], axis);
+    }
+
+    /// Lists a leaf. Lowers the bound to the distance within which the leaves so far hold `most` points.
+    void list(std::int32_t leaf, const BoxDistances<T>& distances) {
+        if (!limited_) {
+            leaves_.push_back({leaf, number_});
+            return;
+        }
+        reached_.push_back({distances.least, {leaf, number_}});
+        const std::int64_t points = tree_.planes[0].points_in(leaf);
+        guaranteed_ += points;
+        guarantees_.emplace_back(distances.greatest, points);
+        std::push_heap(guarantees_.begin(), guarantees_.end());
+        while (guaranteed_ - guarantees_.front().second >= most_) {
+            guaranteed_ -= guarantees_.front().second;
+            std::pop_heap(guarantees_.begin(), guarantees_.end());
+            guarantees_.pop_back();
+        }
+        if (guaranteed_ >= most_) {
+            bound_ = std::min(bound_, GlobalCandidate<T>{guarantees_.front().first});
+        }
     }
 
     void take(const GlobalCandidate<T>& candidate, std::int32_t position) {
@@ -91,13 +152,110 @@ private:
     const Frame<T>& frame_;
     const PointNumbers& numbers_;
     PointReader<T> given_;
+    bool is_on_host_;
     const TreeView<T>& tree_;
     std::int64_t most_;
     std::uint8_t* is_wanted_;
     GlobalCandidate<T> bound_;
-    bool limited_ = false; ///< to the nearest `most_`
+    std::int32_t number_ = 0; ///< of the request
+    bool limited_ = false;    ///< to the nearest `most_`
     std::vector<std::pair<GlobalCandidate<T>, std::int32_t>> nearest_;
+    std::vector<std::pair<T, std::int64_t>> guarantees_; ///< greatest distance and points of leaves
+    std::int64_t guaranteed_ = 0;                        ///< points of these
+    std::vector<std::pair<T, Leaf>> reached_;            ///< by a request for `most_`, with the least distance
+    std::vector<Leaf> leaves_;
+    std::vector<Leaf> nearest_leaves_;
 };
+
+/// Adds the points of listed leaves that requests want.
+template <Coordinate T>
+void want_of_leaves(const SharedPoints<T>& shared, const TreeView<T>& tree, std::int64_t most, Reached<T>& reached) {
+    if (reached.leaves.empty() && reached.nearest_leaves.empty()) {
+        return;
+    }
+    ReachedLists<T> lists;
+    const auto end_row = [&](std::int64_t number) { // of the rows up to a number
+        const auto rows = std::views::iota(std::int64_t{0}, shared.points.view.count());
+        const bool are_all = number == GlobalCandidate<T>{}.index;
+        const auto end =
+            are_all ? rows.end()
+                    : std::ranges::partition_point(rows, [&](auto row) { return shared.numbers[row] <= number; });
+        return static_cast<std::int32_t>(end - rows.begin());
+    };
+    for (const GhostRequest<T>& request : reached.requests) {
+        lists.boxes.push_back({request.box, request.bound.distance, end_row(request.bound.index)});
+    }
+    const auto add_rows = [&](std::int32_t leaf) {
+        const PlaneView<T>& leaves = tree.planes[0];
+        const std::int32_t* const rows = tree.points.indices;
+        lists.rows.insert(lists.rows.end(), rows + leaves.first_point[leaf], rows + leaves.first_point[leaf + 1]);
+        lists.list_of_row.resize(lists.rows.size(), static_cast<std::int32_t>(std::ssize(lists.first_number) - 1));
+    };
+    const auto end_list = [&] {
+        lists.first_number.push_back(static_cast<std::int32_t>(std::ssize(lists.box_numbers)));
+    };
+    std::ranges::sort(reached.leaves); // a list for each leaf
+    for (std::size_t i = 0; i < reached.leaves.size(); ++i) {
+        const auto [leaf, request] = reached.leaves[i];
+        lists.box_numbers.push_back(request);
+        if (i + 1 == reached.leaves.size() || reached.leaves[i + 1].leaf != leaf) {
+            add_rows(leaf);
+            end_list();
+        }
+    }
+    const std::size_t unlimited_rows = lists.rows.size();
+    std::ranges::sort(reached.nearest_leaves, {}, [](const auto& leaf) { return std::pair(leaf.request, leaf.leaf); });
+    for (std::size_t i = 0; i < reached.nearest_leaves.size(); ++i) { // a list for each request
+        const auto [leaf, request] = reached.nearest_leaves[i];
+        add_rows(leaf);
+        if (i + 1 == reached.nearest_leaves.size() || reached.nearest_leaves[i + 1].request != request) {
+            lists.box_numbers.push_back(request);
+            end_list();
+        }
+    }
+    const std::vector<T> least = shared.there->least_squares(shared.points, lists);
+    constexpr T none = std::numeric_limits<T>::infinity();
+    std::vector<std::pair<T, std::int32_t>> nearest; // squared distance and row, which ascends as numbers do
+    for (std::size_t i = 0; i < least.size(); ++i) {
+        if (i < unlimited_rows) {
+            if (least[i] < none) {
+                reached.rows.push_back(lists.rows[i]);
+            }
+            continue;
+        }
+        if (least[i] < none) {
+            nearest.emplace_back(least[i], lists.rows[i]);
+        }
+        if (i + 1 == least.size() || lists.list_of_row[i + 1] != lists.list_of_row[i]) {
+            const auto end = nearest.begin() + std::min<std::int64_t>(most, std::ssize(nearest));
+            std::ranges::nth_element(nearest, end);
+            std::transform(nearest.begin(), end, std::back_inserter(reached.rows),
+                           [](const auto& of) { return of.second; });
+            nearest.clear();
+        }
+    }
+}
+
+/// What another rank requested; of what this rank did, the numbers only.
+template <Coordinate T>
+RankMessage answer(const Ranks& ranks, const SharedPoints<T>& shared, Reached<T> reached, const SentNumbers& numbers) {
+    std::vector<std::int32_t>& rows = reached.rows;
+    std::ranges::sort(rows);
+    rows.erase(std::unique(rows.begin(), rows.end()), rows.end());
+    RankMessage message{reached.rank, {}};
+    message.bytes.reserve(rows.size() * (shared.points.frame.dimension * sizeof(T) + 2) +
+                          8); // most differences are small
+    MessageWriter writer(message.bytes);
+    writer.put_value(std::ssize(rows));
+    DifferenceWriter differences(writer);
+    for (const std::int32_t row : rows) {
+        differences.put(numbers.of(row));
+    }
+    if (reached.rank != ranks.rank()) {
+        writer.put(std::span<const T>(shared.there->rows(shared.points.view, rows)));
+    }
+    return message;
+}
 
 } // namespace
 
@@ -112,42 +270,38 @@ GhostPoints<T> fetch_ghosts(Ranks& ranks, Context& context, const SharedPoints<T
     std::vector<RankMessage> received_requests = ranks.exchange_during(std::move(messages), meanwhile);
     messages.clear();
     ranks.agreed([&] {
+        std::vector<Reached<T>> on_gpu;
         context.stage("select", [&] {
             Buffer<std::uint8_t> is_wanted(context.memory_tracker(), tree.points.count);
-            const Coordinates<T> given(shared.points.view);
             for (RankMessage& of_rank : received_requests) {
-                const std::vector<GhostRequest<T>> requests = requests_of<T>(of_rank, frame.dimension);
+                Reached<T> reached{of_rank.rank, requests_of<T>(of_rank, frame.dimension), {}, {}, {}};
                 of_rank.bytes = std::vector<std::byte>(); // frees them
                 std::memset(is_wanted.data(), 0, tree.points.count);
-                parallel_for(0, std::ssize(requests), 16, [&](std::int64_t begin, std::int64_t end) {
+                std::mutex taking;
+                parallel_for(0, std::ssize(reached.requests), 16, [&](std::int64_t begin, std::int64_t end) {
                     GhostWalk<T> walk(shared, tree, most, is_wanted.data());
                     for (std::int64_t i = begin; i < end; ++i) {
-                        walk.walk(requests[i], is_whole);
+                        walk.walk(reached.requests[i], static_cast<std::int32_t>(i), is_whole);
                     }
+                    const std::lock_guard lock(taking);
+                    walk.take_leaves(reached);
                 });
-                std::vector<std::int32_t> wanted;
                 for (std::int32_t i = 0; i < tree.points.count; ++i) {
                     if (is_wanted[i] != 0) {
-                        wanted.push_back(tree.points.indices[i]);
+                        reached.rows.push_back(tree.points.indices[i]);
                     }
                 }
-                std::ranges::sort(wanted);
-                RankMessage& message = messages.emplace_back(RankMessage{of_rank.rank, {}});
-                message.bytes.reserve(wanted.size() * (frame.dimension * sizeof(T) + 2) +
-                                      8); // most differences are small
-                MessageWriter writer(message.bytes);
-                writer.put_value(std::ssize(wanted));
-                DifferenceWriter differences(writer);
-                for (const std::int32_t row : wanted) {
-                    differences.put(numbers.of(row));
-                }
-                for (const std::int32_t row : wanted) {
-                    for (int axis = 0; axis < frame.dimension; ++axis) {
-                        writer.put_value(given(row, axis));
-                    }
+                if (is_on_host(shared.points.view)) {
+                    messages.push_back(answer(ranks, shared, std::move(reached), numbers));
+                } else {
+                    on_gpu.push_back(std::move(reached));
                 }
             }
         });
+        for (Reached<T>& reached : on_gpu) { // not in a stage: the GPU is the calling thread's
+            want_of_leaves(shared, tree, most, reached);
+            messages.push_back(answer(ranks, shared, std::move(reached), numbers));
+        }
     });
     std::vector<RankMessage> received = ranks.exchange(std::move(messages));
     GhostPoints<T> ghosts;
@@ -157,7 +311,9 @@ GhostPoints<T> fetch_ghosts(Ranks& ranks, Context& context, const SharedPoints<T
             const auto count = reader.take<std::int64_t>();
             const std::int64_t first = numbers.are_local ? shared.ownership.first_of(message.rank) : 0;
             take_differences(reader, count, first, ghosts.numbers);
-            reader.take(count * frame.dimension, ghosts.rows);
+            if (message.rank != ranks.rank()) {
+                reader.take(count * frame.dimension, ghosts.rows);
+            }
             message.bytes = std::vector<std::byte>(); // frees them
         }
         require_countable(ghosts.count());
@@ -180,20 +336,6 @@ GhostPoints<T> fetch_numbered_ghosts(Ranks& ranks, Context& context, const Share
 }
 
 template <Coordinate T>
-std::vector<T> rows_with_own(const SharedPoints<T>& shared, std::vector<T> ghosts,
-                             std::span<const std::int32_t> own_rows) {
-    const int dimension = shared.points.frame.dimension;
-    require_countable(std::ssize(ghosts) / dimension + std::ssize(own_rows));
-    const Coordinates<T> given(shared.points.view);
-    for (const std::int32_t row : own_rows) {
-        for (int axis = 0; axis < dimension; ++axis) {
-            ghosts.push_back(given(row, axis));
-        }
-    }
-    return ghosts;
-}
-
-template <Coordinate T>
 PlaneTree<T> tree_of_ghosts(Context& context, const SharedPoints<T>& shared, const std::vector<T>& ghosts) {
     const Frame<T>& frame = shared.points.frame;
     NormalizedPoints<T> points;
@@ -201,8 +343,6 @@ PlaneTree<T> tree_of_ghosts(Context& context, const SharedPoints<T>& shared, con
     return build_plane_tree<T>(context, points, {});
 }
 
-template std::vector<float> rows_with_own(const SharedPoints<float>&, std::vector<float>,
-                                          std::span<const std::int32_t>);
 template PlaneTree<float> tree_of_ghosts(Context&, const SharedPoints<float>&, const std::vector<float>&);
 template GhostPoints<float> fetch_ghosts(Ranks&, Context&, const SharedPoints<float>&, const TreeView<float>&,
                                          const std::vector<std::vector<GhostRequest<float>>>&, std::int64_t,
@@ -210,8 +350,6 @@ template GhostPoints<float> fetch_ghosts(Ranks&, Context&, const SharedPoints<fl
 template GhostPoints<float> fetch_numbered_ghosts(Ranks&, Context&, const SharedPoints<float>&, const TreeView<float>&,
                                                   const std::vector<std::vector<GhostRequest<float>>>&, std::int64_t,
                                                   const std::function<void()>&);
-template std::vector<double> rows_with_own(const SharedPoints<double>&, std::vector<double>,
-                                           std::span<const std::int32_t>);
 template PlaneTree<double> tree_of_ghosts(Context&, const SharedPoints<double>&, const std::vector<double>&);
 template GhostPoints<double> fetch_ghosts(Ranks&, Context&, const SharedPoints<double>&, const TreeView<double>&,
                                           const std::vector<std::vector<GhostRequest<double>>>&, std::int64_t,

@@ -6,6 +6,10 @@
 // planes: bounds are known beforehand, so one round suffices.
 //
 // A leaf whose points coincide needs at most as many points as an answer has, however many coincide with it.
+//
+// If the points are a GPU's, the walk ends at the leaves that a request reaches. The GPU finds which of their points are
+// within the bound, and sends the host a squared distance for each of these points, and the coordinates of those that
+// travel (points/part_points.hpp).
 #pragma once
 
 #include "distributed/ghost_requests.hpp"
@@ -64,7 +68,8 @@ struct SentNumbers {
 using IsWhole = std::function<bool(int level, std::int32_t node)>;
 
 /// Collective. Answers the requests of other ranks, and returns the answers to its own. meanwhile() is local work, done
-/// while requests travel. A request whose box is a point needs `most` points, or is unlimited.
+/// while requests travel. A request whose box is a point needs `most` points, or is unlimited. Of points that this rank
+/// requests from itself only the numbers are returned, no rows.
 template <Coordinate T>
 GhostPoints<T> fetch_ghosts(Ranks& ranks, Context& context, const SharedPoints<T>& shared, const TreeView<T>& tree,
                             const std::vector<std::vector<GhostRequest<T>>>& to, std::int64_t most,
@@ -76,11 +81,6 @@ template <Coordinate T>
 GhostPoints<T> fetch_numbered_ghosts(Ranks& ranks, Context& context, const SharedPoints<T>& shared,
                                      const TreeView<T>& tree, const std::vector<std::vector<GhostRequest<T>>>& to,
                                      std::int64_t most, const std::function<void()>& meanwhile);
-
-/// Coordinates of ghost points, and behind them of the given rows of this rank's points, as given.
-template <Coordinate T>
-std::vector<T> rows_with_own(const SharedPoints<T>& shared, std::vector<T> ghosts,
-                             std::span<const std::int32_t> own_rows);
 
 /// The tree of ghost points, with these coordinates.
 template <Coordinate T>

@@ -8,7 +8,6 @@
 #include "distributed/point_numbers.hpp"
 #include "distributed/ranks.hpp"
 #include "distributed/shared_frame.hpp"
-#include "points/as_given.hpp"
 
 #include <cstdint>
 #include <span>
@@ -48,9 +47,9 @@ public:
         number(shared);
         shared.numbers = PointNumbers(order_.empty() ? given_ : std::span<const std::int64_t>(sorted_), true);
         if (!order_.empty()) {
-            const int dimension = shared.points.view.dimension();
-            shared.in_order = rows_in_order<T>(packed<T>(shared.points.view), dimension, order_);
-            shared.points.view = PointsView(shared.in_order, dimension);
+            const std::vector<std::int32_t> rows(order_.begin(), order_.end());
+            shared.in_order = shared.there->joined(shared.points.view, rows, {});
+            shared.points.view = shared.in_order.view;
         }
     }
     /// The numbers of points by ascending number.

@@ -18,10 +18,10 @@ void require_types(bool has_types, const Particles& particles) {
 }
 
 GroupedParticles::GroupedParticles(Ranks& ranks, Context& context, const FofResult& groups, std::int64_t min_members,
-                                   const Particles& particles, bool has_types, const Ownership& ownership,
-                                   const GivenIds& ids)
-    : ranks_(ranks), context_(context), labels_(groups.labels64()), particles_(particles), ordered_(particles),
-      has_types_(has_types), division_(groups.sizes, min_members, ranks.size()),
+                                   const Particles& particles, const PartVectors& vectors, bool has_types,
+                                   const Ownership& ownership, const GivenIds& ids)
+    : ranks_(ranks), context_(context), labels_(groups.labels64()), particles_(particles), vectors_(vectors),
+      ordered_(particles), has_types_(has_types), division_(groups.sizes, min_members, ranks.size()),
       numbers_(ids.sorted_numbers(ownership)) {
     check_labels(groups.groups);
     ranks.agreed([&] {
@@ -65,15 +65,15 @@ WholeGroups GroupedParticles::whole() const {
 GatheredMembers GroupedParticles::gather(const std::function<int(std::int64_t label)>& rank_of) {
     std::vector<RankMessage> messages;
     ranks_.agreed([&] {
-        std::vector<std::vector<std::int64_t>> rows(ranks_.size());
+        std::vector<std::vector<std::int32_t>> rows(ranks_.size());
         for (std::size_t row = 0; row < labels_.size(); ++row) {
             const std::int64_t label = labels_[row];
             if (is_described(label) && !is_whole(find(label))) {
-                rows[rank_of(label)].push_back(static_cast<std::int64_t>(row));
+                rows[rank_of(label)].push_back(static_cast<std::int32_t>(row));
             }
         }
-        messages = messages_to(rows, [&](MessageWriter& writer, const std::vector<std::int64_t>& of_rank) {
-            pack_members(of_rank, labels_, numbers_, particles_, has_types_, writer);
+        messages = messages_to(rows, [&](MessageWriter& writer, const std::vector<std::int32_t>& of_rank) {
+            pack_members(of_rank, labels_, numbers_, particles_, vectors_, has_types_, writer);
         });
     });
     messages = ranks_.exchange(std::move(messages));
@@ -136,11 +136,10 @@ void GroupedParticles::check_labels(std::int64_t groups) {
 void GroupedParticles::bring_into_order(std::span<const std::int64_t> order) {
     const int dimension = particles_.positions.dimension();
     ordered_.labels = rows_in_order<std::int64_t>(labels_, 1, order);
-    ordered_.positions = MemberVectors(particles_.positions);
-    ordered_.positions.bring(dimension, order);
+    const std::vector<std::int32_t> rows(order.begin(), order.end());
+    ordered_positions_ = vectors_.taken(particles_.positions, rows);
     if (particles_.velocities) {
-        ordered_.velocities = MemberVectors(*particles_.velocities);
-        ordered_.velocities.bring(dimension, order);
+        ordered_velocities_ = vectors_.taken(*particles_.velocities, rows);
     }
     for (std::size_t i = 0; particles_.masses && i < order.size(); ++i) {
         ordered_.masses.push_back((*particles_.masses)[order[i]]);
@@ -153,6 +152,10 @@ void GroupedParticles::bring_into_order(std::span<const std::int64_t> order) {
     }
     labels_ = ordered_.labels;
     particles_ = ordered_.particles(dimension, particles_);
+    particles_.positions = ordered_positions_.view;
+    if (particles_.velocities) {
+        particles_.velocities = ordered_velocities_.view;
+    }
 }
 
 /// Finds the groups on this rank, and compares labels with sizes as far as this can be done here.

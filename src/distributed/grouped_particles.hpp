@@ -11,6 +11,7 @@
 #include "distributed/given_ids.hpp"
 #include "distributed/group_division.hpp"
 #include "distributed/ownership.hpp"
+#include "distributed/part_vectors.hpp"
 #include "distributed/point_numbers.hpp"
 #include "distributed/ranks.hpp"
 #include "support/context.hpp"
@@ -35,10 +36,11 @@ void require_types(bool has_types, const Particles& particles);
 
 class GroupedParticles {
 public:
-    /// Collective, after share_frame(). Types are plain (halos/columns.hpp), on all ranks if `has_types`. Throws
+    /// Collective. Types are plain (halos/columns.hpp), on all ranks if `has_types`. Throws
     /// invalid_argument, on all ranks, for labels that are not those of the groups. Refers to what it is given.
     GroupedParticles(Ranks& ranks, Context& context, const FofResult& groups, std::int64_t min_members,
-                     const Particles& particles, bool has_types, const Ownership& ownership, const GivenIds& ids);
+                     const Particles& particles, const PartVectors& vectors, bool has_types, const Ownership& ownership,
+                     const GivenIds& ids);
     GroupedParticles(const GroupedParticles&) = delete;
     GroupedParticles& operator=(const GroupedParticles&) = delete;
 
@@ -77,7 +79,10 @@ private:
     Context& context_;
     std::span<const std::int64_t> labels_; ///< this and the particles: of this rank, by ascending number
     Particles particles_;
-    GatheredMembers ordered_; ///< what both refer to if they were not passed in this order
+    PartVectors vectors_;          ///< which read them
+    GatheredMembers ordered_;      ///< what both refer to if they were not passed in this order
+    HeldPoints ordered_positions_; ///< likewise
+    HeldPoints ordered_velocities_;
     bool has_types_;
     GroupDivision division_;
     PointNumbers numbers_;

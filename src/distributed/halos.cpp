@@ -52,7 +52,8 @@ public:
                      bool has_types, double largest_velocity, const GivenIds& ids, Halos& result)
         : ranks_(ranks), context_(context), largest_velocity_(largest_velocity),
           shared_(share_frame<T>(ranks, context, particles.positions, call.groups.box)),
-          grouped_(ranks, context, call.groups, call.options.min_members, particles, has_types, shared_.ownership, ids),
+          grouped_(ranks, context, call.groups, call.options.min_members, particles, PartVectors::of_host(context),
+                   has_types, shared_.ownership, ids),
           result_(result) {
         shared_.points.view = grouped_.particles().positions; // by ascending number
         Ranks::alike(

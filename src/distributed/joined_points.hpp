@@ -41,15 +41,14 @@ private:
     std::int64_t first_own_ = 0;
 };
 
-/// Coordinates as passed, row-major, and numbers of own points and ghost points, by ascending number.
-template <Coordinate T>
+/// Coordinates as passed, where the own points are, and numbers of own points and ghost points, by ascending number.
 struct JoinedRows {
-    std::vector<T> rows;
+    HeldPoints rows;
     JoinedNumbers numbers;
 };
 
 template <Coordinate T>
-JoinedRows<T> join_rows(const SharedPoints<T>& shared, GhostPoints<T> ghosts);
+JoinedRows join_rows(const SharedPoints<T>& shared, GhostPoints<T> ghosts);
 
 struct JoinedPoints {
     std::optional<Tree> tree;

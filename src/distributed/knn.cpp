@@ -141,7 +141,7 @@ public:
                       std::span<const std::int64_t> order, std::span<const std::int64_t> query_indices = {})
         : ranks_(ranks), context_(context), shared_(shared), on_gpu_(on_gpu), order_(order),
           query_indices_(query_indices), options_(options), request_(working_request(frame(), k, options)),
-          queries_(share_queries(ranks, context, queries, frame())) {}
+          queries_(share_queries(ranks, queries, shared)) {}
 
     void run(const NeighborRows& memory, SearchSummary& summary) {
         summary.box = resolved_box(frame());
@@ -240,12 +240,13 @@ private:
                                      : query_indices_.empty() ? PointNumbers(queries)
                                                               : PointNumbers(query_indices_, true);
         ranks_.agreed([&] {
+            const HeldPoints points = shared_.there->on_host(shared_.points.view);
+            const HeldPoints receivers = shared_.there->on_host(queries_ ? queries_->view : shared_.given);
             context_.stage("count unresolved", [&] {
                 const std::int64_t own = shared_.points.view.count();
-                std::vector<T> sources = packed<T>(shared_.points.view);
+                std::vector<T> sources = packed<T>(points.view);
                 sources.insert(sources.end(), ghosts.rows.begin(), ghosts.rows.end());
-                UnresolvedCounter<T> counter(frame(), PointsView(sources, frame().dimension),
-                                             queries_ ? queries_->view : shared_.given);
+                UnresolvedCounter<T> counter(frame(), PointsView(sources, frame().dimension), receivers.view);
                 rows.for_each_row([&](std::int64_t row, const std::int64_t* indices, const T*) {
                     std::vector<std::int64_t> here(indices, indices + rows.k);
                     for (std::int64_t& index : here) {
@@ -290,7 +291,7 @@ void search_rebalanced(Ranks& ranks, Context& context, const KnnOverRanks& call,
                        std::span<const std::int64_t> ids, const MakePartSearcher<T>& on_gpu, const NeighborRows& rows,
                        SearchSummary& summary, std::vector<float>& work) {
     // Queries are looked at before anything moves, so that an error names the rank and the row that they came from.
-    (void)share_queries(ranks, context, call.queries, shared.points.frame);
+    (void)share_queries(ranks, call.queries, shared);
     RebalancedSearch<T> moved(ranks, context, shared, ids, call.queries, call.of_ranks);
     Rebalanced<T>& here = moved.sources;
     ranks.agreed([&] { here.ids->sort(here.points); });
@@ -310,21 +311,25 @@ void search_rebalanced(Ranks& ranks, Context& context, const KnnOverRanks& call,
 
 template <Coordinate T>
 void knn_over_ranks(Ranks& ranks, Context& context, const KnnOverRanks& call, const MakePartSearcher<T>& on_gpu,
-                    const NeighborRows& rows, SearchSummary& summary, std::vector<float>& work) {
+                    const MakePartPoints<T>& points_on_gpu, const NeighborRows& rows, SearchSummary& summary,
+                    std::vector<float>& work) {
     const GivenIds ids(ranks, call.of_ranks.ids, call.points.count());
-    SharedPoints<T> shared = share_frame<T>(ranks, context, call.points, call.options.box);
+    SharedPoints<T> shared = share_frame<T>(ranks, context, call.points, call.options.box, points_on_gpu);
     if (call.of_ranks.rebalance && ranks.size() > 1) {
         search_rebalanced(ranks, context, call, shared, ids.given(), on_gpu, rows, summary, work);
-        return;
+    } else {
+        ranks.agreed([&] { ids.sort(shared); });
+        DistributedSearch<T>(ranks, context, shared, call.queries, call.k, call.options, on_gpu, ids.order())
+            .run(rows, summary);
     }
-    ranks.agreed([&] { ids.sort(shared); });
-    DistributedSearch<T>(ranks, context, shared, call.queries, call.k, call.options, on_gpu, ids.order())
-        .run(rows, summary);
+    ranks.count_from_device(shared.there->bytes_to_host());
 }
 
 template void knn_over_ranks<float>(Ranks&, Context&, const KnnOverRanks&, const MakePartSearcher<float>&,
-                                    const NeighborRows&, SearchSummary&, std::vector<float>&);
+                                    const MakePartPoints<float>&, const NeighborRows&, SearchSummary&,
+                                    std::vector<float>&);
 template void knn_over_ranks<double>(Ranks&, Context&, const KnnOverRanks&, const MakePartSearcher<double>&,
-                                     const NeighborRows&, SearchSummary&, std::vector<float>&);
+                                     const MakePartPoints<double>&, const NeighborRows&, SearchSummary&,
+                                     std::vector<float>&);
 
 } // namespace kith::detail

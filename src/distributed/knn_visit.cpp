@@ -37,7 +37,7 @@ public:
     DistributedVisit(Ranks& ranks, Context& context, const SharedPoints<T>& shared, const PointsView* queries,
                      std::int64_t k, const KnnOptions& options)
         : ranks_(ranks), context_(context), shared_(shared), given_queries_(queries), k_(k), options_(options),
-          queries_(share_queries(ranks, context, queries, frame())) {}
+          queries_(share_queries(ranks, queries, shared)) {}
 
     /// `moved` are the receivers, if they were moved here: visitors get rows of those that this rank passed. `moved_rows`
     /// are their rows by ascending number, unless they arrived so.
@@ -219,7 +219,7 @@ UnresolvedRows visit_rebalanced(Ranks& ranks, Context& context, const KnnOverRan
                                 std::span<const std::int64_t> ids, const NeighborVisitor& visitor,
                                 SearchSummary& summary) {
     // Queries are looked at before anything moves, so that an error names the rank and the row that they came from.
-    (void)share_queries(ranks, context, call.queries, shared.points.frame);
+    (void)share_queries(ranks, call.queries, shared);
     RebalancedSearch<T> moved(ranks, context, shared, ids, call.queries, call.of_ranks);
     Rebalanced<T>& here = moved.sources;
     ranks.agreed([&] { here.ids->sort(here.points); });

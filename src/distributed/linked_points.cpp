@@ -83,18 +83,22 @@ private:
         if (ghosts.count() == 0) {
             return links;
         }
-        std::vector<std::int32_t> requesting; // rows
+        std::vector<std::int32_t> rows; // of ghost points, then of the points of requesting leaves
+        for (std::int64_t i = 0; i < ghosts.count(); ++i) {
+            rows.push_back(static_cast<std::int32_t>(-1 - i));
+        }
         std::vector<std::int64_t> names = std::move(ghosts.numbers);
         for (std::int64_t i = 0; i < tree_.points.count; ++i) {
             if (requests.is_requesting[i] != 0) {
-                const std::int32_t row = requesting.emplace_back(tree_.points.indices[i]);
+                const std::int32_t row = rows.emplace_back(tree_.points.indices[i]);
                 names.push_back(shared_.ownership.first() + linked_.component[row]);
             }
         }
-        const std::vector<T> rows = rows_with_own<T>(shared_, std::move(ghosts.rows), requesting);
-        NormalizedPoints<T> points;
-        context_.run([&] { points = normalized(frame(), PointsView(rows, frame().dimension)); });
-        const std::vector<std::int32_t> component = linker_.link_apart(points, squared_length_);
+        require_countable(std::ssize(rows));
+        const HeldPoints joined = shared_.there->joined(shared_.points.view, rows, ghosts.rows);
+        ghosts.rows = std::vector<T>(); // frees them
+        const std::vector<std::int32_t> component =
+            linker_.link_apart(shared_.there->in_frame(joined.view, frame()), squared_length_);
         for (std::size_t i = 0; i < names.size(); ++i) {
             const std::int64_t of_component = names[component[i]];
             if (names[i] != of_component) {

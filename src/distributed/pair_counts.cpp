@@ -217,11 +217,12 @@ PairCounts pair_counts_over_ranks(Ranks& ranks, Context& context, const PairsOve
     SharedPoints<T> shared = share_frame<T>(ranks, context, call.points, options.box);
     ids.number(shared);
     const Frame<T>& frame = shared.points.frame;
-    const std::optional<NormalizedPoints<T>> others = share_queries(ranks, context, call.other, frame);
+    const std::optional<NormalizedPoints<T>> others = share_queries(ranks, call.other, shared);
     SharedPoints<T> shared_others;
     if (others) {
         shared_others.points = *others;
         shared_others.given = *call.other;
+        shared_others.there = shared.there;
         shared_others.ownership = Ownership(ranks, call.other->count());
         shared_others.numbers = shared_others.given_numbers = PointNumbers(shared_others.ownership);
     }

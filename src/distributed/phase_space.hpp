@@ -10,25 +10,24 @@
 #include "distributed/shared_frame.hpp"
 #include "groups/velocity_length.hpp"
 #include "halos/dispersion.hpp"
-#include "points/coordinates.hpp"
+#include "points/part_points.hpp"
 #include "points/phase_space.hpp"
-#include "support/dimension.hpp"
-#include "support/parallel.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
-#include <vector>
 
 namespace kith::detail {
 
 /// Collective. The velocities' bounds of all ranks, with the view of this one's.
-inline FiniteVelocities velocities_of_all(Ranks& ranks, Context& context, const PointsView& view) {
+template <Coordinate T>
+FiniteVelocities velocities_of_all(Ranks& ranks, const PointsView& view, PartPoints<T>& there) {
     FiniteVelocities mine;
-    ranks.agreed([&] { context.run([&] { mine = finite_velocities(view); }); });
+    ranks.agreed([&] { mine = there.velocities(view); });
     struct Bounds {
         std::array<double, max_dimension> lower;
         std::array<double, max_dimension> upper;
@@ -59,20 +58,21 @@ inline double dispersion_of_all(Ranks& ranks, Context& context, const FiniteVelo
     return halos::velocity_dispersion(velocities, masses, of_ranks);
 }
 
+/// Collective. The points of phase space of this rank, in memory of their own; resolves psi. The lengths have the linking
+/// length. Points are read by what on_gpu() makes, if there is such a function.
 template <Coordinate T>
-struct SharedPhaseSpace {
-    std::vector<T> rows; ///< row-major, of this rank: positions, then velocities in the units of positions
-    SharedPoints<T> points;
-};
-
-/// Collective. Resolves psi; the lengths have the linking length.
-template <Coordinate T>
-SharedPhaseSpace<T> share_phase_space(Ranks& ranks, Context& context, const SharedPoints<T>& positions, const Box& box,
-                                      const PhaseSpace& phase_space, ResolvedLengths& lengths) {
-    const FiniteVelocities velocities = velocities_of_all(ranks, context, phase_space.velocities);
+SharedPoints<T> share_phase_space(Ranks& ranks, Context& context, const SharedPoints<T>& positions, const Box& box,
+                                  const PhaseSpace& phase_space, ResolvedLengths& lengths,
+                                  const MakePartPoints<T>& on_gpu = {}) {
+    FiniteVelocities velocities = velocities_of_all(ranks, phase_space.velocities, *positions.there);
     const std::int64_t total = positions.ownership.total();
-    const double dispersion =
-        phase_space.length.is_relative() ? dispersion_of_all(ranks, context, velocities, phase_space.masses) : 0;
+    double dispersion = 0;
+    if (phase_space.length.is_relative()) {
+        HeldPoints on_host;
+        ranks.agreed([&] { on_host = positions.there->on_host(velocities.view); });
+        velocities.view = on_host.view;
+        dispersion = dispersion_of_all(ranks, context, velocities, phase_space.masses);
+    }
     PhaseSpacePoints<T> all;
     Ranks::alike([&] {
         resolve_velocity_length(phase_space.length, dispersion, total, lengths);
@@ -82,36 +82,21 @@ SharedPhaseSpace<T> share_phase_space(Ranks& ranks, Context& context, const Shar
         all = in_phase_space(bounds, box, velocities, lengths.velocity_scale);
         require_resolved(all.positions.frame, total, lengths.linking_length);
     });
-    SharedPhaseSpace<T> shared;
+    SharedPoints<T> shared;
     ranks.agreed([&] {
-        const PointsView& given = positions.given;
-        const int dimension = given.dimension();
-        shared.rows.resize(given.count() * 2 * dimension);
-        const Coordinates<T> x(given);
-        with_dtype(velocities.view.dtype(), [&]<Coordinate V>(V) {
-            const Coordinates<V> v(velocities.view);
-            context.run([&] {
-                parallel_for(0, given.count(), 1 << 14, [&](std::int64_t begin, std::int64_t end) {
-                    T* row = shared.rows.data() + begin * 2 * dimension;
-                    for (std::int64_t i = begin; i < end; ++i) {
-                        for (int axis = 0; axis < dimension; ++axis) {
-                            *row++ = x(i, axis);
-                        }
-                        for (int axis = 0; axis < dimension; ++axis) {
-                            *row++ = scaled_velocity<T>(v(i, axis), lengths.velocity_scale);
-                        }
-                    }
-                });
-            });
-        });
-        shared.points.given = PointsView(shared.rows, 2 * dimension);
-        context.run([&] { shared.points.points = normalized(all.positions.frame, shared.points.given); });
+        const int dimension = 2 * positions.given.dimension();
+        shared.there = on_gpu ? on_gpu(context, dimension) : std::make_shared<PartPoints<T>>(context);
+        HeldPoints rows =
+            positions.there->in_phase_space(positions.given, phase_space.velocities, lengths.velocity_scale);
+        shared.memory = std::move(rows.memory);
+        shared.given = rows.view;
+        shared.points = shared.there->in_frame(shared.given, all.positions.frame);
     });
-    shared.points.ownership = positions.ownership;
-    shared.points.numbers = positions.numbers;
-    shared.points.given_numbers = positions.given_numbers;
-    shared.points.lower = all.positions.lower;
-    shared.points.upper = all.positions.upper;
+    shared.ownership = positions.ownership;
+    shared.numbers = positions.numbers;
+    shared.given_numbers = positions.given_numbers;
+    shared.lower = all.positions.lower;
+    shared.upper = all.positions.upper;
     return shared;
 }
 

@@ -39,7 +39,7 @@ public:
                       const PointNumbers& query_numbers, const Radii& radii, const RadiusOptions& options,
                       const MakePartSearcher<T>& on_gpu)
         : ranks_(ranks), context_(context), shared_(shared), given_queries_(queries), query_numbers_(query_numbers),
-          radii_(radii), options_(options), queries_(share_queries(ranks, context, queries, frame())) {
+          radii_(radii), options_(options), queries_(share_queries(ranks, queries, shared)) {
         std::unique_ptr<PartSearcher<T>> on_host;
         ranks.agreed([&] {
             if (on_gpu) {
@@ -61,6 +61,7 @@ public:
                 join_on_gpu(std::move(ghosts));
             } else {
                 sources_ = join_points(context_, shared_, std::move(ghosts));
+                receivers_on_host_ = shared_.there->on_host(receivers()); // a GPU's if there is nothing to search
             }
         });
     }
@@ -73,7 +74,8 @@ public:
                 require_neighbors_fit(count_others(), bytes_each, options.max_result_bytes);
                 options.max_result_bytes = std::numeric_limits<std::int64_t>::max();
             }
-            result = gpu_ ? rows_on_gpu(options) : radius_search(*sources_.tree, receivers(), radii(), options);
+            result =
+                gpu_ ? rows_on_gpu(options) : radius_search(*sources_.tree, receivers_on_host_.view, radii(), options);
             if (result.unresolved.rows > 0) {
                 result.unresolved.first_query = first_unresolved(result);
             }
@@ -124,7 +126,7 @@ private:
     [[nodiscard]] std::vector<std::int64_t> counts_here() const {
         std::vector<std::int64_t> counts =
             gpu_ ? gpu_->count_within(radii())
-                 : radius_count(*sources_.tree, receivers(), radii(), serial_options()).counts;
+                 : radius_count(*sources_.tree, receivers_on_host_.view, radii(), serial_options()).counts;
         for (std::int64_t& count : counts) {
             count -= options_.exclude_self ? 1 : 0;
         }
@@ -148,7 +150,8 @@ private:
 
     /// Of rows whose indices are those of the joined sources, as given; queries are named by their numbers.
     [[nodiscard]] UnresolvedRows unresolved(const RadiusResult& rows, const std::vector<T>& sources) const {
-        UnresolvedCounter<T> counter(frame(), PointsView(sources, frame().dimension), receivers());
+        const HeldPoints queries = shared_.there->on_host(receivers());
+        UnresolvedCounter<T> counter(frame(), PointsView(sources, frame().dimension), queries.view);
         for (std::int64_t row = 0; row < rows.rows(); ++row) {
             const std::int64_t begin = rows.offsets()[row];
             counter.take_numbered(numbers_of_receivers()[row], row, rows.indices64().data() + begin,
@@ -159,13 +162,11 @@ private:
     [[nodiscard]] bool has_tiny() const { return frame().has_tiny || (queries_ && queries_->has_tiny); }
 
     void join_on_gpu(GhostPoints<T> ghosts) {
-        JoinedRows<T> joined = join_rows(shared_, std::move(ghosts));
-        NormalizedPoints<T> points;
-        context_.run([&] { points = normalized(frame(), PointsView(joined.rows, frame().dimension)); });
-        gpu_->take_sources(points);
+        JoinedRows joined = join_rows(shared_, std::move(ghosts));
+        gpu_->take_sources(shared_.there->in_frame(joined.rows.view, frame()));
         sources_.numbers = std::move(joined.numbers);
         if (has_tiny()) {
-            given_sources_ = std::move(joined.rows);
+            given_sources_ = packed<T>(shared_.there->on_host(joined.rows.view).view);
         }
     }
 
@@ -229,6 +230,7 @@ private:
     const Radii& radii_;
     const RadiusOptions& options_;
     std::optional<NormalizedPoints<T>> queries_;
+    HeldPoints receivers_on_host_;            ///< of a search on the CPU
     std::unique_ptr<GpuPartSearcher<T>> gpu_; ///< null: this rank works on its CPU
     StageReports gpu_stages_;                 ///< of a GPU that has been released
     JoinedPoints sources_;                    ///< of a GPU the numbers only
@@ -240,13 +242,14 @@ template <Coordinate T>
 class RadiusCalls {
 public:
     /// Refers to the call.
-    RadiusCalls(Ranks& ranks, Context& context, const RadiusOverRanks& call, const MakePartSearcher<T>& on_gpu)
+    RadiusCalls(Ranks& ranks, Context& context, const RadiusOverRanks& call, const MakePartSearcher<T>& on_gpu,
+                const MakePartPoints<T>& points_on_gpu)
         : ranks_(ranks), context_(context), call_(call), on_gpu_(on_gpu),
           ids_(ranks, call.of_ranks.ids, call.points.count()),
-          shared_(share_frame<T>(ranks, context, call.points, call.options.box)) {
+          shared_(share_frame<T>(ranks, context, call.points, call.options.box, points_on_gpu)) {
         ids_.number(shared_);
         // Queries are looked at before anything moves, so that an error names the rank and the row that they came from.
-        (void)share_queries(ranks, context, call.queries, shared_.points.frame);
+        (void)share_queries(ranks, call.queries, shared_);
         refuse_unresolved(ranks, shared_, call.queries, call.radii, call.smallest_radius);
         if (!call.of_ranks.rebalance || ranks.size() == 1) {
             return;
@@ -308,6 +311,7 @@ private:
         DistributedRadius<T> here(ranks_, context_, here_ ? here_->sources.points : shared_, queries, numbers, radii,
                                   options, on_gpu_);
         auto result = run(here);
+        ranks_.count_from_device(shared_.there->bytes_to_host());
         StageReports stages = context_.take_stages();
         stages.insert(stages.end(), result.stages.begin(), result.stages.end());
         result.stages = std::move(stages);
@@ -347,21 +351,23 @@ private:
 
 template <Coordinate T>
 RadiusResult radius_over_ranks(Ranks& ranks, Context& context, const RadiusOverRanks& call,
-                               const MakePartSearcher<T>& on_gpu) {
-    return RadiusCalls<T>(ranks, context, call, on_gpu).rows();
+                               const MakePartSearcher<T>& on_gpu, const MakePartPoints<T>& points_on_gpu) {
+    return RadiusCalls<T>(ranks, context, call, on_gpu, points_on_gpu).rows();
 }
 
 template <Coordinate T>
 RadiusCounts radius_counts_over_ranks(Ranks& ranks, Context& context, const RadiusOverRanks& call,
-                                      const MakePartSearcher<T>& on_gpu) {
-    return RadiusCalls<T>(ranks, context, call, on_gpu).counts();
+                                      const MakePartSearcher<T>& on_gpu, const MakePartPoints<T>& points_on_gpu) {
+    return RadiusCalls<T>(ranks, context, call, on_gpu, points_on_gpu).counts();
 }
 
-template RadiusResult radius_over_ranks(Ranks&, Context&, const RadiusOverRanks&, const MakePartSearcher<float>&);
-template RadiusResult radius_over_ranks(Ranks&, Context&, const RadiusOverRanks&, const MakePartSearcher<double>&);
+template RadiusResult radius_over_ranks(Ranks&, Context&, const RadiusOverRanks&, const MakePartSearcher<float>&,
+                                        const MakePartPoints<float>&);
+template RadiusResult radius_over_ranks(Ranks&, Context&, const RadiusOverRanks&, const MakePartSearcher<double>&,
+                                        const MakePartPoints<double>&);
+template RadiusCounts radius_counts_over_ranks(Ranks&, Context&, const RadiusOverRanks&, const MakePartSearcher<float>&,
+                                               const MakePartPoints<float>&);
 template RadiusCounts radius_counts_over_ranks(Ranks&, Context&, const RadiusOverRanks&,
-                                               const MakePartSearcher<float>&);
-template RadiusCounts radius_counts_over_ranks(Ranks&, Context&, const RadiusOverRanks&,
-                                               const MakePartSearcher<double>&);
+                                               const MakePartSearcher<double>&, const MakePartPoints<double>&);
 
 } // namespace kith::detail

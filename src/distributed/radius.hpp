@@ -6,6 +6,7 @@
 
 #include "distributed/ranks.hpp"
 #include "neighbors/part_searcher.hpp"
+#include "points/part_points.hpp"
 
 #include <cstdint>
 
@@ -27,11 +28,11 @@ struct RadiusOverRanks {
 /// the CPU; ranks may differ in that.
 template <Coordinate T>
 RadiusResult radius_over_ranks(Ranks& ranks, Context& context, const RadiusOverRanks& call,
-                               const MakePartSearcher<T>& on_gpu);
+                               const MakePartSearcher<T>& on_gpu, const MakePartPoints<T>& points_on_gpu);
 
 /// Collective. The lengths of these rows.
 template <Coordinate T>
 RadiusCounts radius_counts_over_ranks(Ranks& ranks, Context& context, const RadiusOverRanks& call,
-                                      const MakePartSearcher<T>& on_gpu);
+                                      const MakePartSearcher<T>& on_gpu, const MakePartPoints<T>& points_on_gpu);
 
 } // namespace kith::detail

@@ -137,6 +137,7 @@ SharedPoints<T> MovedPoints<T>::shared(Context& context, const SharedPoints<T>& 
     points.ownership = Ownership(ranks_, view().count());
     points.lower = before.lower;
     points.upper = before.upper;
+    points.there = before.there;
     return points;
 }
 
@@ -159,13 +160,29 @@ std::vector<float> MovedPoints<T>::work(double seconds) const {
     return work;
 }
 
+namespace {
+
+/// Collective. The same, in memory of the host.
+template <Coordinate T>
+SharedPoints<T> on_host(Ranks& ranks, const SharedPoints<T>& shared) {
+    SharedPoints<T> copied = shared;
+    ranks.agreed([&] {
+        HeldPoints given = shared.there->on_host(shared.given);
+        copied.memory = std::move(given.memory);
+        copied.given = given.view;
+    });
+    return copied;
+}
+
+} // namespace
+
 template <Coordinate T>
 Rebalanced<T>::Rebalanced(Ranks& ranks, Context& context, const SharedPoints<T>& before,
                           std::span<const std::int64_t> given_ids, const RankOptions& options)
-    : weights(ranks, options.weights, before.given.count()),
-      division(ranks, context, before, weights, options.imbalance),
+    : given(on_host(ranks, before)), weights(ranks, options.weights, before.given.count()),
+      division(ranks, context, given, weights, options.imbalance),
       moved(
-          ranks, context, [&](std::int64_t first) { return division.ranks_of(before.given, first); }, before.given,
+          ranks, context, [&](std::int64_t first) { return division.ranks_of(given.given, first); }, given.given,
           given_ids, weights),
       points(moved.shared(context, before)) {
     ranks.agreed([&] {

@@ -5,8 +5,8 @@
 // (point_numbers.hpp), so the answers do not change. Answers return to the rank that passed the point, and so does its
 // work: the seconds of the rank that worked on it, divided among its points by weight. Passed as the next call's
 // weights, they rescale each rank's part to its measured time and preserve the relative weights within it. Separate
-// queries move to the rank with the points near them, so their number per rank is not balanced. Cost: every coordinate
-// is sent once. Source: the jz-tree paper, section II-A, which cuts the same curve by a sample.
+// queries move to the rank with the points near them, so their number per rank is not balanced. Points of a GPU come to
+// the host first. Cost: every coordinate is sent once. Source: the jz-tree paper, section II-A, which cuts the same curve by a sample.
 #pragma once
 
 #include <kith/distributed.hpp>
@@ -218,6 +218,7 @@ private:
 /// Collective. Points moved to this rank, ready for work.
 template <Coordinate T>
 struct Rebalanced {
+    SharedPoints<T> given; ///< in memory of the host
     PointWeights weights;
     CurveDivision<T> division;
     MovedPoints<T> moved;
@@ -238,9 +239,11 @@ public:
                      std::span<const std::int64_t> given_ids, const PointsView* queries, const RankOptions& options)
         : sources(ranks, context, before, given_ids, options) {
         if (queries != nullptr) {
+            HeldPoints given;
+            ranks.agreed([&] { given = before.there->on_host(*queries); });
             queries_.emplace(
-                ranks, context, [&](std::int64_t first) { return sources.division.ranks_of(*queries, first); },
-                *queries, std::span<const std::int64_t>(), alike_);
+                ranks, context, [&](std::int64_t first) { return sources.division.ranks_of(given.view, first); },
+                given.view, std::span<const std::int64_t>(), alike_);
             view_ = queries_->view();
         }
     }

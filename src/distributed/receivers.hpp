@@ -18,11 +18,11 @@ namespace kith::detail {
 
 /// Collective. Separate queries in the frame of all ranks; none in a self-search.
 template <Coordinate T>
-std::optional<NormalizedPoints<T>> share_queries(Ranks& ranks, Context& context, const PointsView* queries,
-                                                 const Frame<T>& frame) {
+std::optional<NormalizedPoints<T>> share_queries(Ranks& ranks, const PointsView* queries,
+                                                 const SharedPoints<T>& points) {
     std::optional<NormalizedPoints<T>> shared;
     if (queries != nullptr) {
-        ranks.agreed([&] { context.run([&] { shared = normalize_queries(*queries, frame); }); });
+        ranks.agreed([&] { shared = points.there->queries(*queries, points.points.frame); });
     }
     return shared;
 }

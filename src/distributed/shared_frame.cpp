@@ -11,13 +11,15 @@ NormalizedPoints<T> normalized(const Frame<T>& frame, const PointsView& view) {
 }
 
 template <Coordinate T>
-SharedPoints<T> share_frame(Ranks& ranks, Context& context, const PointsView& points, const Box& box) {
+SharedPoints<T> share_frame(Ranks& ranks, Context& context, const PointsView& points, const Box& box,
+                            const MakePartPoints<T>& on_gpu) {
+    SharedPoints<T> shared;
     PointBounds<T> mine;
     ranks.agreed([&] {
         check_box<T>(box, points.dimension());
-        context.run([&] { mine = finite_bounds_of<T>(points, PointError::points_not_finite); });
+        shared.there = on_gpu ? on_gpu(context, points.dimension()) : std::make_shared<PartPoints<T>>(context);
+        mine = shared.there->bounds(points, PointError::points_not_finite);
     });
-    SharedPoints<T> shared;
     shared.ownership = Ownership(ranks, points.count());
     PointBounds<T> all;
     for (const PointBounds<T>& bounds : ranks.gather(mine)) {
@@ -36,9 +38,7 @@ SharedPoints<T> share_frame(Ranks& ranks, Context& context, const PointsView& po
     shared.points = normalize_queries(points, frame, mine);
     if (frame.periodic) {
         std::int64_t outside = 0;
-        if (shared.points.wraps) {
-            context.run([&] { outside = count_outside(points, frame); });
-        }
+        ranks.agreed([&] { outside = shared.points.wraps ? shared.there->outside(shared.points) : 0; });
         shared.points.frame.outside = ranks.sum(outside);
     }
     shared.given = points;
@@ -51,7 +51,9 @@ SharedPoints<T> share_frame(Ranks& ranks, Context& context, const PointsView& po
 template <Coordinate T>
 LargestCoordinate largest_of_all(Ranks& ranks, const SharedPoints<T>& shared) {
     const Frame<T>& frame = shared.points.frame;
-    const Coordinates<T> points(shared.given);
+    HeldPoints given;
+    ranks.agreed([&] { given = shared.there->on_host(shared.given); });
+    const Coordinates<T> points(given.view);
     LargestCoordinate mine{-1, -1, static_cast<double>(frame.largest)};
     for (std::int64_t row = 0; row < shared.given.count(); ++row) {
         for (int axis = 0; axis < frame.dimension; ++axis) {
@@ -72,10 +74,11 @@ LargestCoordinate largest_of_all(Ranks& ranks, const SharedPoints<T>& shared) {
 }
 
 template NormalizedPoints<float> normalized(const Frame<float>&, const PointsView&);
-template SharedPoints<float> share_frame(Ranks&, Context&, const PointsView&, const Box&);
+template SharedPoints<float> share_frame(Ranks&, Context&, const PointsView&, const Box&, const MakePartPoints<float>&);
 template LargestCoordinate largest_of_all(Ranks&, const SharedPoints<float>&);
 template NormalizedPoints<double> normalized(const Frame<double>&, const PointsView&);
-template SharedPoints<double> share_frame(Ranks&, Context&, const PointsView&, const Box&);
+template SharedPoints<double> share_frame(Ranks&, Context&, const PointsView&, const Box&,
+                                          const MakePartPoints<double>&);
 template LargestCoordinate largest_of_all(Ranks&, const SharedPoints<double>&);
 
 } // namespace kith::detail

@@ -10,11 +10,12 @@
 #include "distributed/ranks.hpp"
 #include "points/as_given.hpp"
 #include "points/frame.hpp"
+#include "points/part_points.hpp"
 #include "support/context.hpp"
 
 #include <array>
 #include <cstdint>
-#include <vector>
+#include <memory>
 
 namespace kith::detail {
 
@@ -24,19 +25,23 @@ struct SharedPoints {
     PointsView given;           ///< the same as they were passed
     Ownership ownership;
     PointNumbers numbers;
-    PointNumbers given_numbers; ///< of the points as they were passed
-    std::vector<T> in_order;    ///< row-major: the points, if they were not passed in the order of their numbers
+    PointNumbers given_numbers;           ///< of the points as they were passed
+    std::shared_ptr<const void> memory;   ///< of these, unless it is the caller's
+    HeldPoints in_order;                  ///< the points, if they were not passed in the order of their numbers
+    std::shared_ptr<PartPoints<T>> there; ///< reads the points
     std::array<T, max_dimension> lower{}; ///< least coordinates of the points of all ranks, raw units
     std::array<T, max_dimension> upper{};
 };
 
-/// Points that came from elsewhere, ready for work.
+/// Points of the host that came from elsewhere, ready for work.
 template <Coordinate T>
 NormalizedPoints<T> normalized(const Frame<T>& frame, const PointsView& view);
 
-/// Checks the points of all ranks and the box, which is the same on all.
+/// Checks the points of all ranks and the box, which is the same on all. Points are read by what on_gpu() makes, if there
+/// is such a function, else they are the host's.
 template <Coordinate T>
-SharedPoints<T> share_frame(Ranks& ranks, Context& context, const PointsView& points, const Box& box);
+SharedPoints<T> share_frame(Ranks& ranks, Context& context, const PointsView& points, const Box& box,
+                            const MakePartPoints<T>& on_gpu = {});
 
 /// Of all ranks' points the first, by number, with a coordinate as large as the largest (points/as_given.hpp).
 template <Coordinate T>

@@ -34,15 +34,15 @@ SpanningTree spanning_tree_over_ranks(Ranks& ranks, Context& context, const Span
     ids.number(shared);
     SpanningTree result = SpanningTreeAccess::part_of(shared.ownership.total(), dtype_of<T>);
     SpanningTreeAccess::describe(shared.points.frame, result);
-    SharedPhaseSpace<T> in_phase_space;
+    SharedPoints<T> in_phase_space;
     if (options.phase_space) {
         ResolvedLengths lengths;
         resolve_length(ranks, shared, options.phase_space->linking_length, lengths);
         in_phase_space =
             share_phase_space(ranks, context, shared, options.box, options.phase_space->phase_space, lengths);
-        SpanningTreeAccess::describe_phase_space(in_phase_space.points.points.frame, lengths, result);
+        SpanningTreeAccess::describe_phase_space(in_phase_space.points.frame, lengths, result);
     }
-    SharedPoints<T>& spanned = options.phase_space ? in_phase_space.points : shared;
+    SharedPoints<T>& spanned = options.phase_space ? in_phase_space : shared;
     if (call.of_ranks.rebalance && ranks.size() > 1) {
         Rebalanced<T> here(ranks, context, spanned, ids.given(), call.of_ranks);
         ranks.agreed([&] { here.ids->sort(here.points); });

@@ -145,7 +145,7 @@ public:
           ids_(ranks, call.of_ranks.ids, call.points.count()),
           shared_(share_frame<T>(ranks, context, call.points, call.options.box)) {
         ranks.agreed([&] { ids_.sort(shared_); });
-        queries_ = share_queries(ranks, context, call.queries, frame());
+        queries_ = share_queries(ranks, call.queries, shared_);
         receiver_numbers_ = queries_ ? PointNumbers(Ownership(ranks, queries_->view.count())) : shared_.numbers;
         if (const Within* const within = std::get_if<Within>(&call.neighborhood)) {
             refuse_unresolved(ranks, shared_, call.queries, within->radii, call.smallest_radius);

@@ -43,7 +43,7 @@ public:
 
     /// Flags the core points among all points of the part, by row.
     virtual void flag_core_points(const CoreDensity<T>& density, std::span<std::uint8_t> is_core) = 0;
-    /// The same of other points, of the host.
+    /// The same of other points, wherever they are.
     [[nodiscard]] virtual std::vector<std::uint8_t> flag_apart(const NormalizedPoints<T>& points,
                                                                const CoreDensity<T>& density) = 0;
 
@@ -68,7 +68,7 @@ public:
     [[nodiscard]] virtual std::int64_t bytes_to_host() const { return 0; }
 };
 
-/// Makes them of points of the host, which outlive them.
+/// Makes them of points of the host or their GPU, which outlive them.
 template <Coordinate T>
 using MakePartClusters = std::function<std::unique_ptr<PartClusters<T>>(const NormalizedPoints<T>& points)>;
 

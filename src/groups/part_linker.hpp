@@ -33,7 +33,7 @@ public:
     /// Links the points of the tree within a length. Writes the component of each row, -1 of rows that are not in the
     /// tree.
     virtual void link(T squared_length, std::span<std::int32_t> component) = 0;
-    /// Links other points, of the host, in a tree of their own. Returns the component of each.
+    /// Links other points, wherever they are, in a tree of their own. Returns the component of each.
     [[nodiscard]] virtual std::vector<std::int32_t> link_apart(const NormalizedPoints<T>& points, T squared_length) = 0;
 
     /// What stages of a GPU took, so far; none of the host's, which are the context's.
@@ -42,7 +42,7 @@ public:
     [[nodiscard]] virtual std::int64_t bytes_to_host() const { return 0; }
 };
 
-/// Makes a linker of points of the host, which outlive it.
+/// Makes a linker of points of the host or its GPU, which outlive it.
 template <Coordinate T>
 using MakePartLinker = std::function<std::unique_ptr<PartLinker<T>>(const NormalizedPoints<T>& points)>;
 

@@ -53,7 +53,7 @@ public:
 template <Coordinate T>
 class GpuPartSearcher : public PartSearcher<T> {
 public:
-    /// Takes other sources for searches within radii, which are in memory of the host.
+    /// Takes other sources for searches within radii, wherever they are.
     virtual void take_sources(const NormalizedPoints<T>& points) = 0;
     /// The number of these within the radius of each receiver.
     [[nodiscard]] virtual std::vector<std::int64_t> count_within(const Radii& radii) = 0;
@@ -62,7 +62,7 @@ public:
     virtual void find_within(const Radii& radii, const RadiusOptions& options, const RadiusResultAccess& rows) = 0;
 };
 
-/// Makes a searcher of points of the host, which outlive it, on the GPU of a rank. Null queries mean a self-search.
+/// Makes a searcher, on the GPU of a rank, of points that may be the GPU's and outlive it. Null queries: a self-search.
 template <Coordinate T>
 using MakePartSearcher = std::function<std::unique_ptr<GpuPartSearcher<T>>(const NormalizedPoints<T>& points,
                                                                            const NormalizedPoints<T>* queries)>;

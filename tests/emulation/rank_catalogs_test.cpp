@@ -16,26 +16,36 @@
 #include <cstdint>
 #include <limits>
 #include <numeric>
+#include <optional>
 #include <vector>
 
 namespace kith::test {
 namespace {
 
 /// Holds the catalog of all ranks against that of one process, and the bytes that it reports against those that left the
-/// devices; of a device at most 400 bytes a group come to the host, and 4 a member.
+/// devices; of a device at most 400 bytes a group come to the host, and 4 a member, and of particles there those members
+/// that are sent.
 void expect_catalog_of_one_process(const FofResult& groups, const Particles& particles, std::int64_t min_members,
-                                   const RankFirsts& firsts, const DeviceOfRank& devices) {
+                                   const RankFirsts& firsts, const DeviceOfRank& devices, OnGpu at = OnGpu::none) {
     const Catalog expected = catalog(groups, particles, {.min_members = min_members, .execution = cpu(1)});
     const int count = static_cast<int>(firsts.size()) - 1;
     std::vector<Catalog> parts(static_cast<std::size_t>(count));
     std::int64_t from_devices = 0;
+    std::int64_t sent = 0;
     run_ranks_on_devices(count, 2, [&](Communicator& ranks) {
         const auto rank = static_cast<std::size_t>(ranks.rank());
         const int device = devices[rank % devices.size()];
-        parts[rank] =
-            catalog_of_rank(ranks, test::part_of(groups, firsts, ranks.rank()),
-                            test::part_of(particles, firsts, ranks.rank()), {.min_members = min_members}, device);
+        Particles mine = test::part_of(particles, firsts, ranks.rank());
+        const PointsOfRank positions(mine.positions, ranks.rank(), device, at);
+        mine.positions = positions.view();
+        std::optional<PointsOfRank> velocities; // on the other side, where only some ranks have them on a GPU
+        if (mine.velocities) {
+            mine.velocities = velocities.emplace(*mine.velocities, ranks.rank() + 1, device, at).view();
+        }
+        parts[rank] = catalog_of_rank(ranks, test::part_of(groups, firsts, ranks.rank()), mine,
+                                      {.min_members = min_members}, device);
         const std::int64_t bytes = parts[rank].distribution->traffic.bytes_from_device;
+        sent += at == OnGpu::none ? 0 : parts[rank].distribution->traffic.bytes_sent;
         EXPECT_TRUE(device >= 0 || bytes == 0);
         from_devices += bytes;
         return bytes;
@@ -43,7 +53,7 @@ void expect_catalog_of_one_process(const FofResult& groups, const Particles& par
     if (expected.groups > 0 && std::ranges::all_of(devices, [](int device) { return device >= 0; })) {
         EXPECT_GT(from_devices, 0);
     }
-    EXPECT_LE(from_devices, 400 * expected.groups + 4 * expected.member_array.size());
+    EXPECT_LE(from_devices, 400 * expected.groups + 4 * expected.member_array.size() + sent);
     Catalog all;
     for (const Catalog& part : parts) {
         append(part, all);
@@ -79,6 +89,9 @@ TYPED_TEST(CatalogsOverGpus, AreThoseOfOneProcess) {
             continue;
         }
         expect_catalog_of_one_process(shuffled.groups, shuffled.everything(), 3, evenly(count, 2), {0, 1});
+        expect_catalog_of_one_process(shuffled.groups, shuffled.everything(), 3, evenly(count, 3), {0, 1}, OnGpu::all);
+        expect_catalog_of_one_process(periodic, in_order.everything(), 1, unevenly(count, 4), {3, 0, 2, -1},
+                                      OnGpu::every_other_rank);
         expect_catalog_of_one_process(periodic, in_order.everything(), 1, unevenly(count, 4), {3, 0, 2, 1});
         expect_catalog_of_one_process(periodic, in_order.everything(), 3, all_on(1, count, 3), {1, 0});
         expect_catalog_of_one_process(shuffled.groups, shuffled.everything(), 2, evenly(count, 1), {0});
@@ -100,7 +113,9 @@ TEST_F(CatalogsOverGpusIn3D, HaveUnitsOfAllRanks) {
         }
     }
     points = permuted(points, place);
-    expect_catalog_of_one_process(points.groups, points.everything(), 1, {0, 10, 30, 90}, {0, 1});
+    for (const OnGpu at : on_gpus) {
+        expect_catalog_of_one_process(points.groups, points.everything(), 1, {0, 10, 30, 90}, {0, 1}, at);
+    }
 }
 
 TEST_F(CatalogsOverGpusIn3D, DescribeNothing) {

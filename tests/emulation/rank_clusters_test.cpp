@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -29,15 +30,16 @@ struct Density {
 /// Holds every rank's labels, flags and what it knows of all clusters against those of one process; and the bytes that
 /// the result reports against those that left the devices.
 void expect_clusters_of_one_process(const PointsView& points, const Density& wanted, const RankFirsts& firsts,
-                                    const DeviceOfRank& devices, bool rebalance = false) {
+                                    const DeviceOfRank& devices, bool rebalance = false, OnGpu at = OnGpu::none) {
     const int count = static_cast<int>(firsts.size()) - 1;
     DbscanOptions alone = wanted.options;
     alone.execution = cpu(1);
     const DbscanResult expected = dbscan(points, wanted.eps, wanted.min_samples, alone);
     run_ranks_on_devices(count, 4, [&](Communicator& ranks) {
         const auto rank = static_cast<std::size_t>(ranks.rank());
-        const PointsView mine = test::part_of(points, firsts, ranks.rank());
         const int device = devices[rank % devices.size()];
+        const PointsOfRank points_here(part_of(points, firsts, ranks.rank()), ranks.rank(), device, at);
+        const PointsView& mine = points_here.view();
         const DbscanResult found =
             clusters_of_rank(ranks, mine, wanted.eps, wanted.min_samples, alone, {.rebalance = rebalance}, device);
         const auto first = static_cast<std::size_t>(firsts[rank]);
@@ -78,7 +80,8 @@ TEST_P(ClustersOverGpus, AreThoseOfOneProcess) {
                                  {.box = named.box, .star = draw.integer(4) == 0}};
             const int ranks = static_cast<int>(1 + draw.integer(4));
             const DeviceOfRank devices = draw.integer(2) == 0 ? DeviceOfRank{0, 1} : DeviceOfRank{3, 0, 2, 1};
-            expect_clusters_of_one_process(view, wanted, drawn_distribution(view.count(), ranks, draw), devices);
+            expect_clusters_of_one_process(view, wanted, drawn_distribution(view.count(), ranks, draw), devices, false,
+                                           on_gpus[draw.integer(3)]);
         }
     });
 }
@@ -100,26 +103,42 @@ TEST_F(ClustersOverGpusIn3D, OfEveryNumberOfRanks) {
     }
     const RankFirsts uneven = unevenly(points_.count(), 4);
     expect_clusters_of_one_process(points_, {0.08 * extent, 5, {}}, uneven, {1, -1}); // and a CPU
-    expect_clusters_of_one_process(points_, {0.08 * extent, 5, {}}, uneven, {0, 1, 2, 3}, true);
+    expect_clusters_of_one_process(points_, {0.08 * extent, 5, {}}, uneven, {0, 1, 2, 3}, true, OnGpu::all);
+    expect_clusters_of_one_process(points_, {0.08 * extent, 5, {}}, evenly(points_.count(), 4), {0, 1}, false,
+                                   OnGpu::all);
     expect_clusters_of_one_process(points_, {0.08 * extent, 1, {}}, uneven, {0, 1});   // all are core points
     expect_clusters_of_one_process(points_, {0.08 * extent, 301, {}}, uneven, {0, 1}); // none is
     expect_clusters_of_one_process(points_, {0.08 * extent, 40, {}}, all_on(1, points_.count(), 3), {0, 1});
 }
 
-// What leaves a device: nodes, flags, and for each point its row, its component and twice its cluster; no coordinates.
+// What leaves a device: nodes, flags, and for each point its row, its component and twice its cluster; no coordinates,
+// except of points in memory of the GPU that another rank requests.
 TEST_F(ClustersOverGpusIn3D, BringFlagsAndNodesToTheHost) {
     constexpr std::int64_t count = 4000;
     const std::vector<float> slabs = along_the_first_axis(uniform_points<float>(count, 3, 0, 1, 83), 3);
     const RankFirsts firsts = evenly(count, 2);
-    run_ranks_on_devices(2, 4, [&](Communicator& ranks) {
-        const PointsView mine = test::part_of(PointsView(slabs, 3), firsts, ranks.rank());
-        const DbscanResult found = clusters_of_rank(ranks, mine, 0.06, 4, {}, {}, ranks.rank());
-        EXPECT_GT(found.noise_points, 0);
-        const std::int64_t bytes = found.distribution->traffic.bytes_from_device;
-        EXPECT_GE(bytes, mine.count() * (4 + 4 + 1));
-        EXPECT_LE(bytes, mine.count() * (4 + 4 + 4 + 2 * 4 + 2 + 20)); // 20: nodes of both trees
-        return bytes;
-    });
+    std::array<Traffic, 2> from_host;
+    for (const OnGpu at : {OnGpu::none, OnGpu::all}) {
+        run_ranks_on_devices(2, 4, [&](Communicator& ranks) {
+            const PointsOfRank here(part_of(PointsView(slabs, 3), firsts, ranks.rank()), ranks.rank(), ranks.rank(),
+                                    at);
+            const PointsView& mine = here.view();
+            const DbscanResult found = clusters_of_rank(ranks, mine, 0.06, 4, {}, {}, ranks.rank());
+            EXPECT_GT(found.noise_points, 0);
+            const Traffic& traffic = found.distribution->traffic;
+            const std::int64_t bytes = traffic.bytes_from_device;
+            Traffic& host = from_host[static_cast<std::size_t>(ranks.rank())];
+            if (at == OnGpu::none) {
+                host = traffic;
+                EXPECT_GE(bytes, mine.count() * (4 + 4 + 1));
+                EXPECT_LE(bytes, mine.count() * (4 + 4 + 4 + 2 * 4 + 2 + 20)); // 20: nodes of both trees
+            } else { // besides, distances of the points in leaves that requests reach, this rank's own included
+                EXPECT_EQ(traffic.bytes_sent, host.bytes_sent);
+                EXPECT_LE(bytes - host.bytes_from_device, traffic.bytes_sent + 2 * 4 * mine.count());
+            }
+            return bytes;
+        });
+    }
 }
 
 TEST_F(ClustersOverGpusIn3D, FailOnAllRanksWhereOneGpuIsMissing) {

@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -21,27 +22,27 @@ namespace {
 
 class GroupsOverGpus : public testing::TestWithParam<Case> {};
 
-PhaseSpace part_of(PhaseSpace all, const RankFirsts& firsts, int rank) {
-    all.velocities = test::part_of(all.velocities, firsts, rank);
-    return all;
-}
-
 /// Holds every rank's labels, and what it knows of all groups, against those of one process; and the bytes that the
 /// result reports against those that left the devices.
 void expect_groups_of_one_process(const PointsView& points, const LinkingLength& length, const FofOptions& options,
-                                  const RankFirsts& firsts, const DeviceOfRank& devices, bool rebalance = false) {
+                                  const RankFirsts& firsts, const DeviceOfRank& devices, bool rebalance = false,
+                                  OnGpu at = OnGpu::none) {
     const int count = static_cast<int>(firsts.size()) - 1;
     FofOptions alone = options;
     alone.execution = cpu(1);
     const FofResult expected = fof(points, length, alone);
     run_ranks_on_devices(count, 2, [&](Communicator& ranks) {
         const auto rank = static_cast<std::size_t>(ranks.rank());
-        FofOptions here = alone;
-        if (options.phase_space) {
-            here.phase_space = part_of(*options.phase_space, firsts, ranks.rank());
-        }
-        const PointsView mine = test::part_of(points, firsts, ranks.rank());
         const int device = devices[rank % devices.size()];
+        FofOptions here = alone;
+        std::optional<PointsOfRank> velocities;
+        if (options.phase_space) { // on the other side from the positions, where only some ranks have them on a GPU
+            const PointsView all = part_of(options.phase_space->velocities, firsts, ranks.rank());
+            velocities.emplace(all, ranks.rank() + 1, device, at);
+            here.phase_space->velocities = velocities->view();
+        }
+        const PointsOfRank points_here(part_of(points, firsts, ranks.rank()), ranks.rank(), device, at);
+        const PointsView& mine = points_here.view();
         const FofResult found = groups_of_rank(ranks, mine, length, here, {.rebalance = rebalance}, device);
         EXPECT_TRUE(std::ranges::equal(found.labels64(), std::span(expected.labels())
                                                              .subspan(static_cast<std::size_t>(firsts[rank]),
@@ -78,7 +79,8 @@ TEST_P(GroupsOverGpus, AreThoseOfOneProcess) {
             const int ranks = static_cast<int>(1 + draw.integer(4));
             const DeviceOfRank devices = draw.integer(2) == 0 ? DeviceOfRank{0, 1} : DeviceOfRank{3, 0, 2, 1};
             expect_groups_of_one_process(view, length, {.box = named.box},
-                                         drawn_distribution(view.count(), ranks, draw), devices);
+                                         drawn_distribution(view.count(), ranks, draw), devices, false,
+                                         on_gpus[draw.integer(3)]);
         }
     });
 }
@@ -93,7 +95,8 @@ TEST_F(GroupsOverGpusIn3D, OfEveryNumberOfRanks) {
         for (const RankFirsts& firsts : {evenly(points.count(), ranks), all_on(ranks / 2, points.count(), ranks),
                                          unevenly(points.count(), ranks)}) {
             expect_groups_of_one_process(points, LinkingLength::relative(0.4), {}, firsts, {0, 1, 2, 3});
-            expect_groups_of_one_process(points, LinkingLength::relative(0.4), {}, firsts, {1, -1}); // and a CPU
+            expect_groups_of_one_process(points, LinkingLength::relative(0.4), {}, firsts, {1, -1}, false,
+                                         OnGpu::all); // and a CPU
         }
     }
 }
@@ -103,6 +106,7 @@ TEST_F(GroupsOverGpusIn3D, OfPointsThatMoveOrHaveIds) {
     const PointsView view(points, 3);
     const RankFirsts firsts = unevenly(view.count(), 4);
     expect_groups_of_one_process(view, LinkingLength::relative(0.4), {}, firsts, {0, 1, 2, 3}, true);
+    expect_groups_of_one_process(view, LinkingLength::relative(0.4), {}, firsts, {0, 1, 2, 3}, true, OnGpu::all);
     std::vector<std::int64_t> ids; // descending
     std::vector<float> by_id;
     for (std::int64_t i = view.count() - 1; i >= 0; --i) {
@@ -113,10 +117,11 @@ TEST_F(GroupsOverGpusIn3D, OfPointsThatMoveOrHaveIds) {
     run_ranks_on_devices(2, 2, [&](Communicator& ranks) {
         const RankFirsts halves = evenly(view.count(), 2);
         const auto first = static_cast<std::size_t>(halves[static_cast<std::size_t>(ranks.rank())]);
-        const PointsView mine = test::part_of(view, halves, ranks.rank());
-        const auto my_ids = std::span(ids).subspan(first, static_cast<std::size_t>(mine.count()));
+        const PointsOfRank mine(part_of(view, halves, ranks.rank()), ranks.rank(), ranks.rank(),
+                                OnGpu::every_other_rank);
+        const auto my_ids = std::span(ids).subspan(first, static_cast<std::size_t>(mine.view().count()));
         const FofResult found =
-            groups_of_rank(ranks, mine, LinkingLength::relative(0.4), {}, {.ids = my_ids}, ranks.rank());
+            groups_of_rank(ranks, mine.view(), LinkingLength::relative(0.4), {}, {.ids = my_ids}, ranks.rank());
         for (std::size_t i = 0; i < my_ids.size(); ++i) {
             EXPECT_EQ(found.labels64()[i], expected.labels()[static_cast<std::size_t>(my_ids[i])]);
         }
@@ -136,9 +141,14 @@ TEST_F(GroupsOverGpusIn3D, AreFoundInPhaseSpace) {
     FofOptions options;
     options.phase_space = PhaseSpace{PointsView(velocities, 3), VelocityLength::absolute(1.5)};
     for (const int ranks : {1, 2, 4}) {
-        expect_groups_of_one_process(points, LinkingLength::relative(0.6), options, evenly(points.count(), ranks),
-                                     {0, 1, 2, 3});
+        for (const OnGpu at : on_gpus) {
+            expect_groups_of_one_process(points, LinkingLength::relative(0.6), options, evenly(points.count(), ranks),
+                                         {0, 1, 2, 3}, false, at);
+        }
     }
+    options.phase_space->length = VelocityLength::sigmas(1);
+    expect_groups_of_one_process(points, LinkingLength::relative(0.6), options, evenly(points.count(), 3), {0, 1},
+                                 false, OnGpu::all);
 }
 
 TEST_F(GroupsOverGpusIn3D, FailOnAllRanksWhereOneGpuIsMissing) {

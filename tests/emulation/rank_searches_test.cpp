@@ -12,11 +12,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace kith::test {
@@ -30,7 +32,18 @@ struct Search {
     RankFirsts query_firsts;
     DeviceOfRank devices;
     RankOptions of_ranks;
+    OnGpu points_at = OnGpu::none;
+    OnGpu queries_at = OnGpu::none;
 
+    /// Part of a rank, where it is to be.
+    [[nodiscard]] PointsOfRank points_of(int rank) const {
+        return {part_of(points, firsts, rank), rank, device_of(rank), points_at};
+    }
+    [[nodiscard]] PointsOfRank queries_of(int rank) const {
+        return {part_of(receivers(), queries != nullptr ? query_firsts : firsts, rank), rank, device_of(rank),
+                queries != nullptr ? queries_at : OnGpu::none};
+    }
+    [[nodiscard]] int device_of(int rank) const { return devices[static_cast<std::size_t>(rank) % devices.size()]; }
     [[nodiscard]] int ranks() const { return static_cast<int>(firsts.size()) - 1; }
     [[nodiscard]] const PointsView& receivers() const { return queries != nullptr ? *queries : points; }
     /// Rows of the receivers of a rank.
@@ -48,12 +61,12 @@ void expect_neighbors_of_one_process(const Search& search, std::int64_t k, KnnOp
         search.queries != nullptr ? knn(search.points, *search.queries, k, options) : knn(search.points, k, options);
     run_ranks_on_devices(search.ranks(), 5, [&](Communicator& ranks) {
         const int rank = ranks.rank();
-        const int device = search.devices[static_cast<std::size_t>(rank) % search.devices.size()];
-        const PointsView queries =
-            part_of(search.receivers(), search.queries != nullptr ? search.query_firsts : search.firsts, rank);
-        const KnnResult found =
-            neighbors_of_rank<T>(ranks, part_of(search.points, search.firsts, rank),
-                                 search.queries != nullptr ? &queries : nullptr, k, options, search.of_ranks, device);
+        const int device = search.device_of(rank);
+        const PointsOfRank points = search.points_of(rank);
+        const PointsOfRank receivers = search.queries_of(rank);
+        const PointsView& queries = receivers.view();
+        const KnnResult found = neighbors_of_rank<T>(
+            ranks, points.view(), search.queries != nullptr ? &queries : nullptr, k, options, search.of_ranks, device);
         const auto from = static_cast<std::size_t>(search.first_row(rank) * k);
         const auto size = static_cast<std::size_t>(queries.count() * k);
         EXPECT_TRUE(std::ranges::equal(found.indices64(), expected.indices64().subspan(from, size)))
@@ -86,10 +99,11 @@ void expect_neighbors_within(const Search& search, const std::vector<double>& ra
                                       : radius_search(search.points, all, options);
     run_ranks_on_devices(search.ranks(), 10, [&](Communicator& ranks) {
         const int rank = ranks.rank();
-        const int device = search.devices[static_cast<std::size_t>(rank) % search.devices.size()];
-        const PointsView mine = part_of(search.points, search.firsts, rank);
-        const PointsView queries =
-            part_of(search.receivers(), search.queries != nullptr ? search.query_firsts : search.firsts, rank);
+        const int device = search.device_of(rank);
+        const PointsOfRank points = search.points_of(rank);
+        const PointsView& mine = points.view();
+        const PointsOfRank receivers = search.queries_of(rank);
+        const PointsView& queries = receivers.view();
         const PointsView* const separate = search.queries != nullptr ? &queries : nullptr;
         const Radii here = radii_of(search.first_row(rank), queries.count());
         const RadiusResult found =
@@ -156,7 +170,9 @@ TEST_P(SearchesOverGpus, HaveTheRowsOfOneProcess) {
                                     separate ? &queries_view : nullptr,
                                     drawn_distribution(queries_view.count(), ranks, draw),
                                     draw.integer(2) == 0 ? DeviceOfRank{0, 1} : DeviceOfRank{3, -1, 2, 1},
-                                    {.rebalance = draw.integer(3) == 0}};
+                                    {.rebalance = draw.integer(3) == 0},
+                                    on_gpus[draw.integer(3)],
+                                    on_gpus[draw.integer(3)]};
                 expect_neighbors_of_one_process<T>(search, some[draw.integer(std::size(some))], options);
             }
         }
@@ -192,7 +208,9 @@ TEST_P(SearchesOverGpus, HaveTheRowsWithinARadiusOfOneProcess) {
                                     separate ? &queries_view : nullptr,
                                     drawn_distribution(queries_view.count(), ranks, draw),
                                     draw.integer(2) == 0 ? DeviceOfRank{0, 1} : DeviceOfRank{3, -1, 2, 1},
-                                    {.rebalance = draw.integer(3) == 0}};
+                                    {.rebalance = draw.integer(3) == 0},
+                                    on_gpus[draw.integer(3)],
+                                    on_gpus[draw.integer(3)]};
                 expect_neighbors_within<T>(search, radii, options);
             }
         }
@@ -205,11 +223,12 @@ TEST_F(SearchesOverGpusIn3D, OfEveryNumberOfRanks) {
     const std::vector<float> slabs =
         along_the_first_axis(first_points<float>({DType::float32, 3, "clustered"}, 150), 3);
     const PointsView points(slabs, 3);
-    for (const int ranks : {1, 2, 3, 4}) {
+    for (const int ranks : {1, 2, 3, 4, 5}) {
         for (const RankFirsts& firsts : {evenly(points.count(), ranks), all_on(ranks / 2, points.count(), ranks),
                                          unevenly(points.count(), ranks)}) {
             for (const DeviceOfRank& devices : {DeviceOfRank{0, 1, 2, 3}, DeviceOfRank{1, -1}}) { // and a CPU
-                expect_neighbors_of_one_process<float>({points, firsts, nullptr, {}, devices, {}}, 8, {});
+                const OnGpu at = ranks % 2 == 0 ? OnGpu::all : OnGpu::none;
+                expect_neighbors_of_one_process<float>({points, firsts, nullptr, {}, devices, {}, at}, 8, {});
             }
         }
     }
@@ -228,12 +247,13 @@ TEST_F(SearchesOverGpusIn3D, OfPointsWithIds) {
     const KnnResult expected = knn(PointsView(by_id, 3), 6, {.exclude_self = true, .execution = cpu(1)});
     const RankFirsts halves = evenly(view.count(), 2);
     run_ranks_on_devices(2, 5, [&](Communicator& ranks) {
-        const PointsView mine = part_of(view, halves, ranks.rank());
+        const PointsOfRank mine(part_of(view, halves, ranks.rank()), ranks.rank(), ranks.rank(),
+                                OnGpu::every_other_rank);
         const auto my_ids =
             std::span(ids).subspan(static_cast<std::size_t>(halves[static_cast<std::size_t>(ranks.rank())]),
-                                   static_cast<std::size_t>(mine.count()));
+                                   static_cast<std::size_t>(mine.view().count()));
         const KnnResult found =
-            neighbors_of_rank<float>(ranks, mine, nullptr, 6, options, {.ids = my_ids}, ranks.rank());
+            neighbors_of_rank<float>(ranks, mine.view(), nullptr, 6, options, {.ids = my_ids}, ranks.rank());
         for (std::size_t i = 0; i < my_ids.size(); ++i) {
             const auto row = static_cast<std::size_t>(my_ids[i]);
             EXPECT_TRUE(
@@ -257,6 +277,57 @@ TEST_F(SearchesOverGpusIn3D, BringRowsAndNodesToTheHost) {
         EXPECT_LE(bytes, mine.count() * (4 + 2 * (4 + 8 * k) + 12)); // few rows are searched a second time
         return bytes;
     });
+}
+
+// Of points in memory of GPUs those that travel, which are the same as from the host, and distances of those in leaves
+// that requests reach, are all that comes to the host besides.
+TEST_F(SearchesOverGpusIn3D, BringOnlyRequestedPointsToTheHost) {
+    const std::vector<float> uniform = along_the_first_axis(uniform_points<float>(4000, 3, 0, 1, 84), 3);
+    const std::vector<float> coincident(3 * 1000, 0.5F);
+    std::vector<float> outliers; // leaves of one point each on rank 0, which reach all points of rank 1
+    for (int i = 12; i > 0; --i) {
+        outliers.insert(outliers.end(), {-1000.0F * static_cast<float>(i), 0, 0});
+    }
+    const std::vector<float> clustered = first_points<float>({DType::float32, 3, "clustered"}, 600);
+    outliers.insert(outliers.end(), clustered.begin(), clustered.end());
+    for (const std::vector<float>* const points : {&uniform, &coincident, &std::as_const(outliers)}) {
+        const PointsView view(*points, 3);
+        const RankFirsts firsts = points == &outliers ? RankFirsts{0, 12, view.count()} : evenly(view.count(), 2);
+        const std::int64_t searches = points == &outliers ? 12 : 1; // of one leaf, at most
+        std::array<Traffic, 2> from_host;
+        for (const OnGpu at : {OnGpu::none, OnGpu::all}) {
+            run_ranks_on_devices(2, 5, [&](Communicator& ranks) {
+                const int rank = ranks.rank();
+                const PointsOfRank mine(part_of(view, firsts, rank), rank, rank, at);
+                const KnnResult found = neighbors_of_rank<float>(ranks, mine.view(), nullptr, 4, {}, {}, rank);
+                const Traffic& traffic = found.distribution->traffic;
+                Traffic& host = from_host[static_cast<std::size_t>(rank)];
+                if (at == OnGpu::none) {
+                    host = traffic;
+                } else {
+                    EXPECT_EQ(traffic.bytes_sent, host.bytes_sent);
+                    const std::int64_t added = traffic.bytes_from_device - host.bytes_from_device;
+                    EXPECT_GE(added, 0);
+                    EXPECT_LE(added, traffic.bytes_sent + searches * 4 * mine.view().count());
+                    EXPECT_TRUE(points != &uniform || added < 12 * mine.view().count() / 2); // of a slab's surface
+                }
+                return traffic.bytes_from_device;
+            });
+        }
+    }
+}
+
+/// knn_into() over ranks copies its rows into memory of the GPU, where that is what it was given.
+TEST_F(SearchesOverGpusIn3D, MayHaveTheirRowsInMemoryOfTheGpu) {
+    const Execution execution = on_emulated_device(1);
+    detail::DeviceContext context(execution);
+    const detail::DeviceBuffer<std::int64_t> there = context.buffer<std::int64_t>(3);
+    const std::vector<std::int64_t> rows{4, -1, 7};
+    EXPECT_TRUE(detail::on_gpu().has_memory(there.data(), execution));
+    EXPECT_FALSE(detail::on_gpu().has_memory(rows.data(), execution));
+    EXPECT_FALSE(detail::on_gpu().has_memory(nullptr, execution));
+    detail::on_gpu().copy_to_memory(there.data(), rows.data(), 24, execution);
+    EXPECT_EQ(context.to_host(there.data(), 3), rows);
 }
 
 TEST_F(SearchesOverGpusIn3D, FailOnAllRanksWhereOneGpuIsMissing) {

@@ -10,6 +10,7 @@
 #include "distributed/radius.hpp"
 #include "distributed/ranks.hpp"
 #include "neighbors/radius_checks.hpp"
+#include "points/transfer.hpp"
 #include "support/cases.hpp"
 #include "support/context.hpp"
 #include "support/dimension.hpp"
@@ -30,6 +31,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <type_traits>
@@ -147,6 +149,44 @@ detail::MakePartSearcher<T> searchers_on(int device) {
     };
 }
 
+template <Coordinate T>
+detail::MakePartPoints<T> points_on(int device) {
+    if (device < 0) {
+        return {};
+    }
+    return [on_gpu = on_emulated_device(device)](detail::Context& host, int dimension) {
+        if constexpr (std::is_same_v<T, float>) {
+            return detail::on_gpu().read_part_of_floats(on_gpu, host, dimension);
+        } else {
+            return detail::on_gpu().read_part_of_doubles(on_gpu, host, dimension);
+        }
+    };
+}
+
+/// Which ranks have their points in memory of their GPU; a rank without one never does.
+enum class OnGpu : std::uint8_t { none, every_other_rank, all };
+inline constexpr OnGpu on_gpus[] = {OnGpu::none, OnGpu::every_other_rank, OnGpu::all};
+
+/// Points of a rank, in memory of its device if they are to be there.
+class PointsOfRank {
+public:
+    PointsOfRank(const PointsView& points, int rank, int device, OnGpu at) : view_(points) {
+        if (device < 0 || at == OnGpu::none || (at == OnGpu::every_other_rank && rank % 2 == 1)) {
+            return;
+        }
+        context_.emplace(on_emulated_device(device));
+        there_.emplace(*context_, points);
+        context_->wait();
+        view_ = there_->view();
+    }
+    [[nodiscard]] const PointsView& view() const { return view_; }
+
+private:
+    std::optional<detail::DeviceContext> context_;
+    std::optional<detail::PointsOnDevice> there_;
+    PointsView view_;
+};
+
 // What a call of one rank does (calls/rank_calls.cpp), which the library, without a GPU here, refuses. Devices below 0 are
 // the rank's CPU.
 
@@ -158,7 +198,7 @@ KnnResult neighbors_of_rank(Communicator& communicator, const PointsView& mine, 
         KnnResult result((queries != nullptr ? *queries : mine).count(), k, IndexType::int64, dtype_of<T>);
         std::vector<float> work;
         detail::knn_over_ranks<T>(ranks, context, {mine, queries, k, options, of_ranks}, searchers_on<T>(device),
-                                  result.rows_view(), result, work);
+                                  points_on<T>(device), result.rows_view(), result, work);
         result.distribution.emplace().traffic = ranks.traffic();
         return result;
     });
@@ -177,7 +217,7 @@ auto within_of_rank(Communicator& communicator, const PointsView& mine, const Po
         auto result =
             search(ranks, context,
                    detail::RadiusOverRanks{mine, queries, radii, detail::check_radii(radii, rows), here, of_ranks},
-                   searchers_on<T>(device));
+                   searchers_on<T>(device), points_on<T>(device));
         result.distribution.emplace().traffic = ranks.traffic();
         return result;
     });
@@ -204,8 +244,8 @@ inline FofResult groups_of_rank(Communicator& communicator, const PointsView& mi
         FofResult result;
         std::vector<float> work;
         detail::with_dtype(mine.dtype(), [&]<Coordinate T>(T) {
-            detail::fof_over_ranks<T>(ranks, context, {mine, length, options, of_ranks}, linkers_on<T>(device), result,
-                                      work);
+            detail::fof_over_ranks<T>(ranks, context, {mine, length, options, of_ranks}, linkers_on<T>(device),
+                                      points_on<T>(device), result, work);
         });
         result.distribution.emplace().traffic = ranks.traffic();
         return result;
@@ -220,7 +260,7 @@ inline DbscanResult clusters_of_rank(Communicator& communicator, const PointsVie
         DbscanResult result;
         detail::with_dtype(mine.dtype(), [&]<Coordinate T>(T) {
             detail::dbscan_over_ranks<T>(ranks, context, {mine, eps, min_samples, options, of_ranks},
-                                         clusters_on<T>(device), result);
+                                         clusters_on<T>(device), points_on<T>(device), result);
         });
         (result.distribution ? *result.distribution : result.distribution.emplace()).traffic = ranks.traffic();
         return result;
@@ -228,14 +268,20 @@ inline DbscanResult clusters_of_rank(Communicator& communicator, const PointsVie
 }
 
 inline Catalog catalog_of_rank(Communicator& communicator, const FofResult& groups, const Particles& particles,
-                               const CatalogOptions& options, int device) {
+                               const CatalogOptions& options, int device, const RankOptions& of_ranks = {}) {
     return detail::on_all_ranks(communicator, [&](detail::Ranks& ranks) {
         detail::Context context(cpu(1));
         detail::halos::MakePartDescriber on_gpu;
+        detail::MakePartVectors vectors_on_gpu;
         if (device >= 0) {
             on_gpu = [device] { return detail::on_gpu().describe_part(on_emulated_device(device)); };
+            vectors_on_gpu = [device](detail::Context& host, int dimension) {
+                return detail::PartVectors{points_on<float>(device)(host, dimension),
+                                           points_on<double>(device)(host, dimension)};
+            };
         }
-        Catalog part = detail::catalog_over_ranks(ranks, context, {groups, particles, options, {}}, on_gpu);
+        Catalog part =
+            detail::catalog_over_ranks(ranks, context, {groups, particles, options, of_ranks}, on_gpu, vectors_on_gpu);
         part.distribution->traffic = ranks.traffic();
         return part;
     });

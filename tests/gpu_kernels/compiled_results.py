@@ -57,6 +57,7 @@ NOT_RUN = (
     (r"^join_below_kernel<long, AttributeOfNode<long>, AddWeights>", "the same"),
     (r"^join_below_kernel<double, AttributeOfNode<double>, AddMasses>", "the same"),
     (r"^each_index_kernel<AddVelocities<", "only in phase space, whose other kernels have twice the dimensions"),
+    (r"^each_index_kernel<(FlagOutside|JoinRows|JoinVelocities|LeastSquares)<", "only over ranks, of points on a GPU"),
 )
 
 # It counts what the groups of a catalog have wrong, which is nothing.

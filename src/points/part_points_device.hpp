@@ -1,0 +1,167 @@
+// What a host reads of points of a GPU, or of its own (part_points.hpp).
+//
+// Cost: a pass over the points for their bounds; then the listed rows only, of which 4 bytes each go to the GPU, and a
+// squared distance or their coordinates to the host.
+#pragma once
+
+#include "cuda/device_context.hpp"
+#include "cuda/device_value.hpp"
+#include "cuda/device_wide.hpp"
+#include "points/normalize_device.hpp"
+#include "points/part_points.hpp"
+#include "points/part_points_kernel.hpp"
+#include "points/phase_space_device.hpp"
+#include "points/transfer.hpp"
+#include "support/number_types.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace kith::detail::inline KITH_GPU {
+
+template <Coordinate T, int D>
+class DevicePartPoints final : public PartPoints<T> {
+public:
+    DevicePartPoints(const Execution& execution, Context& host) : PartPoints<T>(host), context_(execution) {}
+
+    [[nodiscard]] PointBounds<T> bounds(const PointsView& points, PointError refusal) override {
+        if (!are_there(points)) {
+            return PartPoints<T>::bounds(points, refusal);
+        }
+        const PointBounds<T> found = bounds_on_device<T, D>(context_, points);
+        if (found.first_not_finite != all_are_finite) { // the host's check throws
+            (void)PartPoints<T>::bounds(HostCopy(context_, points).view(), refusal);
+        }
+        return found;
+    }
+
+    [[nodiscard]] NormalizedPoints<T> queries(const PointsView& given, const Frame<T>& frame) override {
+        return are_there(given) ? normalize_queries_on_device<T, D>(context_, given, frame)
+                                : PartPoints<T>::queries(given, frame);
+    }
+
+    [[nodiscard]] std::int64_t outside(const NormalizedPoints<T>& points) override {
+        if (!are_there(points.view)) {
+            return PartPoints<T>::outside(points);
+        }
+        const std::int64_t count = points.view.count();
+        const DeviceBuffer<DeviceFrame<T>> frame = stored_frame(points);
+        const DeviceBuffer<std::uint8_t> flags = context_.buffer<std::uint8_t>(count);
+        const DeviceBuffer<std::int32_t> selected = context_.buffer<std::int32_t>(count);
+        const DeviceBuffer<std::int32_t> number = context_.buffer<std::int32_t>(1);
+        for_each_index(context_, "points outside the box", count,
+                       FlagOutside<T, D>{DeviceView<T>::of(points.view, frame.data()), flags.data()});
+        select_flagged(context_, flags.data(), count, selected.data(), number.data());
+        return context_.to_host(number.data());
+    }
+
+    [[nodiscard]] HeldPoints on_host(const PointsView& points) override {
+        if (!are_there(points)) {
+            return PartPoints<T>::on_host(points);
+        }
+        auto copy = std::make_shared<const HostCopy>(context_, points);
+        bytes_to_host_ += points.count() * points.dimension() * item_size(points.dtype());
+        const PointsView view = copy->view();
+        return {std::move(copy), view};
+    }
+
+    [[nodiscard]] std::vector<T> rows(const PointsView& points, std::span<const std::int32_t> which) override {
+        if (!are_there(points)) {
+            return PartPoints<T>::rows(points, which);
+        }
+        const DeviceBuffer<T> there = gathered(points, which, {});
+        bytes_to_host_ += there.size() * static_cast<std::int64_t>(sizeof(T));
+        return context_.to_host(there.data(), there.size());
+    }
+
+    [[nodiscard]] HeldPoints joined(const PointsView& points, std::span<const std::int32_t> which,
+                                    std::span<const T> others) override {
+        if (!are_there(points)) {
+            return PartPoints<T>::joined(points, which, others);
+        }
+        return held(gathered(points, which, others), D);
+    }
+
+    [[nodiscard]] std::vector<T> least_squares(const NormalizedPoints<T>& points,
+                                               const ReachedLists<T>& lists) override {
+        const std::int64_t count = std::ssize(lists.rows);
+        const DeviceBuffer<DeviceFrame<T>> frame = stored_frame(points);
+        const auto boxes = uploaded(std::span(lists.boxes));
+        const auto rows = uploaded(std::span(lists.rows));
+        const auto list_of_row = uploaded(std::span(lists.list_of_row));
+        const auto box_numbers = uploaded(std::span(lists.box_numbers));
+        const auto first_number = uploaded(std::span(lists.first_number));
+        const DeviceBuffer<T> least = context_.buffer<T>(count);
+        for_each_index(context_, "distances from boxes", count,
+                       LeastSquares<T, D>{DeviceView<T>::of(points.view, frame.data()), boxes.data(), rows.data(),
+                                          list_of_row.data(), box_numbers.data(), first_number.data(), least.data()});
+        bytes_to_host_ += count * static_cast<std::int64_t>(sizeof(T));
+        return context_.to_host(least.data(), count);
+    }
+
+    [[nodiscard]] FiniteVelocities velocities(const PointsView& view) override {
+        return are_there(view) ? finite_velocities_on_device<D>(context_, view) : PartPoints<T>::velocities(view);
+    }
+
+    [[nodiscard]] HeldPoints in_phase_space(const PointsView& positions, const PointsView& velocities,
+                                            double scale) override {
+        if constexpr (2 * D <= max_dimension) {
+            if (are_there(positions)) {
+                const PointsOnDevice there(context_, velocities);
+                DeviceBuffer<T> rows = context_.buffer<T>(positions.count() * 2 * D);
+                with_dtype(velocities.dtype(), [&]<Coordinate V>(V) {
+                    for_each_index(context_, "points of phase space", positions.count(),
+                                   JoinVelocities<T, D, V>{Coordinates<T>(positions), Coordinates<V>(there.view()),
+                                                           scale, rows.data()});
+                });
+                context_.wait(); // for the velocities
+                return held(std::move(rows), 2 * D);
+            }
+        }
+        return PartPoints<T>::in_phase_space(positions, on_host(velocities).view, scale);
+    }
+
+    [[nodiscard]] std::int64_t bytes_to_host() const override { return bytes_to_host_; }
+
+private:
+    static bool are_there(const PointsView& points) {
+        return points.device().kind == DeviceKind::cuda && points.count() > 0;
+    }
+
+    [[nodiscard]] DeviceBuffer<DeviceFrame<T>> stored_frame(const NormalizedPoints<T>& points) {
+        return stored(context_, "frame of points", DeviceFrame<T>(points.frame, points.wraps));
+    }
+
+    /// The elements must be there until the stream has been waited for.
+    template <class Element>
+    [[nodiscard]] DeviceBuffer<Element> uploaded(std::span<const Element> elements) {
+        DeviceBuffer<Element> there = context_.buffer<Element>(std::ssize(elements));
+        context_.copy(there.data(), elements.data(), static_cast<std::int64_t>(elements.size_bytes()));
+        return there;
+    }
+
+    [[nodiscard]] DeviceBuffer<T> gathered(const PointsView& points, std::span<const std::int32_t> which,
+                                           std::span<const T> others) {
+        const DeviceBuffer<std::int32_t> rows = uploaded(which);
+        const DeviceBuffer<T> more = uploaded(others);
+        DeviceBuffer<T> to = context_.buffer<T>(std::ssize(which) * D);
+        for_each_index(context_, "taking rows", std::ssize(which),
+                       JoinRows<T, D>{Coordinates<T>(points), more.data(), rows.data(), to.data()});
+        context_.wait(); // for what was uploaded
+        return to;
+    }
+
+    [[nodiscard]] HeldPoints held(DeviceBuffer<T> rows, int dimension) const {
+        const auto memory = std::make_shared<const DeviceBuffer<T>>(std::move(rows));
+        return {memory, PointsView(static_cast<const T*>(memory->data()), memory->size() / dimension, dimension,
+                                   context_.device())};
+    }
+
+    DeviceContext context_;
+    std::int64_t bytes_to_host_ = 0;
+};
+
+} // namespace kith::detail::inline KITH_GPU
