@@ -8,13 +8,14 @@
 `comm=` of `kith.knn`, `kith.knn_blocks`, `kith.radius_search`, `kith.radius_count`, `kith.sum_neighbors`, `kith.density`,
 `kith.pair_counts`, `kith.correlation`, `kith.fof`, `kith.halos`, `kith.dbscan`, `kith.hdbscan`, `kith.mst`,
 `kith.hierarchy`, `kith.fof_ladder`, `kith.z_order` and `kith.gather` names the processes that make a call together. Each
-passes its own points, possibly none, in host memory, of the same dimension and type on all; either all pass queries, or
+passes its own points, possibly none, of the same dimension and type on all; either all pass queries, or
 none. It gets the answers for its own points or queries, a part of the halos, or the counts of all pairs: the bits of the
 call of one process with the points of all of them in the order of their ranks. Indices and labels are global, and int64. All
 other arguments must be the same on all processes, but `threads`, by default each process's share of the cores of its
 machine, `progress`, and `device`: `kith.knn`, `kith.radius_search`, `kith.radius_count`, `kith.dbscan` and `kith.fof`, with its catalog,
 can work on the GPU of a process,
-`device=f"cuda:{rank % gpus}"`, while other processes use theirs or their CPUs.
+`device=f"cuda:{rank % gpus}"`, while other processes use theirs or their CPUs. Their points may be in memory of that GPU;
+results are NumPy arrays, but `kith.knn` and its rows stay on the GPU with the points. All other arrays are in host memory.
 
 Any intracommunicator of mpi4py can be used, with any MPI library, since kith itself is built without MPI. A call
 communicates through a duplicate of it. An error on one process, also in an argument that only this process passes, is
