@@ -74,14 +74,17 @@ struct FofSize {
 /// Bytes of scratch that fof_async() needs for this size, for any alignment of the scratch. Throws Error:
 /// invalid_argument (an execution that is not cuda()), too_large, unsupported, device.
 [[nodiscard]] std::int64_t fof_async_bytes(const FofSize& size, const Execution& execution = cuda());
+/// The same for a tree that is kept on a GPU. Throws Error: as above, and invalid_argument (a tree on the CPU).
+[[nodiscard]] std::int64_t fof_async_bytes(const Tree& tree);
 
-/// The groups of points, asynchronously: labels as in fof_into(), one per point. Memory, errors and status are as for
-/// knn_async(); the summary is in memory like that of the status. Also throws unsupported for groups in phase space,
-/// and invalid_argument for a negative, NaN or infinite length, or an absolute one that the points' type cannot
-/// express. The status also reports a relative length if the points have no volume or their type cannot express it, and
-/// a length above 0 so small that its square underflows relative to the largest coordinate or period; the contents of
-/// labels and summary are then unspecified.
-void fof_async(std::span<std::int32_t> labels, const PointsView& points, LinkingLength linking_length,
+/// The groups of points, or of a tree that is kept on the GPU, asynchronously: labels as in fof_into(), one per point.
+/// Memory, errors and status are as for knn_async(); the summary is in memory like that of the status. Also throws
+/// unsupported for groups in phase space, and invalid_argument for a negative, NaN or infinite length, or an absolute
+/// one that the points' type cannot express. The status also reports a relative length if the points have no volume
+/// or their type cannot express it, and a length above 0 so small that its square underflows relative to the largest
+/// coordinate or period; of a tree, whose points outside a periodic axis are wrapped, it may then name no point. The
+/// contents of labels and summary are then unspecified.
+void fof_async(std::span<std::int32_t> labels, const PointsOrTree& points, LinkingLength linking_length,
                const FofOptions& options, std::span<std::byte> scratch, DeviceFofSummary* summary,
                DeviceStatus* status);
 

@@ -28,7 +28,11 @@ std::int64_t fof_async_bytes(const FofSize& size, const Execution& execution) {
     return detail::on_gpu().fof_async_bytes(size, execution);
 }
 
-void fof_async(std::span<std::int32_t> labels, const PointsView& points, LinkingLength linking_length,
+std::int64_t fof_async_bytes(const Tree& tree) {
+    return detail::on_gpu().fof_async_bytes_of_tree(tree);
+}
+
+void fof_async(std::span<std::int32_t> labels, const PointsOrTree& points, LinkingLength linking_length,
                const FofOptions& options, std::span<std::byte> scratch, DeviceFofSummary* summary,
                DeviceStatus* status) {
     detail::check_labels(labels, points.count());

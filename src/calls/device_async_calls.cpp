@@ -52,6 +52,10 @@ std::int64_t measured(const Execution& execution, const Work& run) {
     return nothing.bytes_needed();
 }
 
+const DeviceTreeHandle* kept_index(const PointsOrTree& points) {
+    return points.tree() != nullptr ? &*points.tree()->data().on_device : nullptr;
+}
+
 /// Checks a call, and chooses its engine; returns the rest of it.
 DeviceKnnAsync checked(DeviceKnnAsync search) {
     const PointsView* const queries = search.queries ? &*search.queries : nullptr;
@@ -59,22 +63,22 @@ DeviceKnnAsync checked(DeviceKnnAsync search) {
     check(call, Where::stream);
     search.all_pairs = choose(call.task(), call.options.engine, size_of(search.points, queries, 0, Where::stream)) ==
                        Engine::brute_force;
-    search.kept = search.points.tree() != nullptr ? &*search.points.tree()->data().on_device : nullptr;
+    search.kept = kept_index(search.points);
     return search;
 }
 
 DeviceFofAsync checked(DeviceFofAsync fof) {
-    const PointsOrTree points(fof.points);
-    const FofCall call{points, fof.length, fof.options};
+    const FofCall call{fof.points, fof.length, fof.options};
     check(call, Where::stream);
     if (!fof.length.is_relative()) { // then it takes no points to resolve it
-        with_dtype(points.dtype(), [&]<Coordinate T>(T) {
+        with_dtype(fof.points.dtype(), [&]<Coordinate T>(T) {
             ResolvedLength resolved;
             check(resolve_length(fof.length.value(), false, Frame<T>(), 0, resolved));
         });
     }
     fof.all_pairs =
-        choose(call.task(), call.options.engine, size_of(points, nullptr, 0, Where::stream)) == Engine::brute_force;
+        choose(call.task(), call.options.engine, size_of(fof.points, nullptr, 0, Where::stream)) == Engine::brute_force;
+    fof.kept = kept_index(fof.points);
     return fof;
 }
 
@@ -104,6 +108,12 @@ PointsView some_points(DType dtype, int dimension, std::int64_t count, const Exe
     return {&somewhere, dtype, count, dimension, dimension, 1, execution.device};
 }
 
+Execution where_it_is(const Tree& tree) {
+    Execution there;
+    there.device = tree.device();
+    return there;
+}
+
 std::int64_t bytes_of_search(const PointsOrTree& points, std::optional<std::int64_t> queries, std::int64_t k,
                              const KnnOptions& options) {
     const NeighborRows no_rows;
@@ -113,6 +123,11 @@ std::int64_t bytes_of_search(const PointsOrTree& points, std::optional<std::int6
     }
     call = checked(call);
     return measured(options.execution, [&](DeviceWork& work) { search(work, call); });
+}
+
+std::int64_t bytes_of_labels(const PointsOrTree& points, const FofOptions& options) {
+    const DeviceFofAsync call = checked({points, LinkingLength::absolute(0), options});
+    return measured(options.execution, [&](DeviceWork& work) { label(work, call); });
 }
 
 /// Runs run(DeviceWork&) within the scratch, after check(DeviceWork&), which looks at other memory.
@@ -134,9 +149,7 @@ std::int64_t knn_async_bytes_on_device(const KnnSize& size, const Execution& exe
 }
 
 std::int64_t knn_async_bytes_of_tree_on_device(const Tree& tree, std::int64_t k, std::optional<std::int64_t> queries) {
-    Execution there;
-    there.device = tree.device();
-    return bytes_of_search(tree, queries, k, {.execution = there});
+    return bytes_of_search(tree, queries, k, {.execution = where_it_is(tree)});
 }
 
 void knn_async_on_device(DeviceKnnAsync call, std::span<std::byte> scratch) {
@@ -154,10 +167,12 @@ void knn_async_on_device(DeviceKnnAsync call, std::span<std::byte> scratch) {
 }
 
 std::int64_t fof_async_bytes_on_device(const FofSize& size, const Execution& execution) {
-    const FofOptions options{.engine = size.engine, .execution = execution};
-    const DeviceFofAsync call =
-        checked({some_points(size.dtype, size.dimension, size.points, execution), LinkingLength::absolute(0), options});
-    return measured(execution, [&](DeviceWork& work) { label(work, call); });
+    return bytes_of_labels(some_points(size.dtype, size.dimension, size.points, execution),
+                           {.engine = size.engine, .execution = execution});
+}
+
+std::int64_t fof_async_bytes_of_tree_on_device(const Tree& tree) {
+    return bytes_of_labels(tree, {.execution = where_it_is(tree)});
 }
 
 void fof_async_on_device(DeviceFofAsync call, std::span<std::byte> scratch) {

@@ -374,6 +374,7 @@ const DeviceCalls& on_gpu() {
                                        .knn_async_bytes_of_tree = knn_async_bytes_of_tree_on_device,
                                        .knn_async = knn_async_on_device,
                                        .fof_async_bytes = fof_async_bytes_on_device,
+                                       .fof_async_bytes_of_tree = fof_async_bytes_of_tree_on_device,
                                        .fof_async = fof_async_on_device,
                                        .has_memory = has_memory,
                                        .copy_to_memory = copy_to_memory,

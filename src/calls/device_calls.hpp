@@ -93,6 +93,7 @@ struct DeviceCalls {
     /// Chooses the engine: `all_pairs` need not be set.
     void (*knn_async)(DeviceKnnAsync search, std::span<std::byte> scratch);
     std::int64_t (*fof_async_bytes)(const FofSize& size, const Execution& execution);
+    std::int64_t (*fof_async_bytes_of_tree)(const Tree& tree);
     void (*fof_async)(DeviceFofAsync fof, std::span<std::byte> scratch);
 
     /// Whether the memory is that of the execution's GPU; null is nobody's.
@@ -108,6 +109,7 @@ std::int64_t knn_async_bytes_on_device(const KnnSize& size, const Execution& exe
 std::int64_t knn_async_bytes_of_tree_on_device(const Tree& tree, std::int64_t k, std::optional<std::int64_t> queries);
 void knn_async_on_device(DeviceKnnAsync search, std::span<std::byte> scratch);
 std::int64_t fof_async_bytes_on_device(const FofSize& size, const Execution& execution);
+std::int64_t fof_async_bytes_of_tree_on_device(const Tree& tree);
 void fof_async_on_device(DeviceFofAsync fof, std::span<std::byte> scratch);
 
 /// Throws unsupported in a build without CUDA.

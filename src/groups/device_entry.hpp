@@ -24,13 +24,14 @@ class DeviceWork;
 
 /// A search for groups that only puts work on a stream. Arguments have been checked as far as the host can.
 struct DeviceFofAsync {
-    PointsView points;
+    PointsOrTree points;
     LinkingLength length;
     FofOptions options;
     std::int32_t* labels = nullptr; ///< one a point
     bool all_pairs = false;
-    DeviceFofSummary* summary = nullptr; ///< in memory that the device can write
-    DeviceStatus* status = nullptr;      ///< likewise
+    DeviceFofSummary* summary = nullptr;    ///< in memory that the device can write
+    DeviceStatus* status = nullptr;         ///< likewise
+    const DeviceTreeHandle* kept = nullptr; ///< the tree of the points, if they are one
 };
 
 /// A search for clusters, and where its answers go: memory of the host or of the GPU.
@@ -82,7 +83,7 @@ void cluster_tree_on_device(DeviceContext& context, const DeviceTreeHandle& tree
 template <Coordinate T, int D>
 std::unique_ptr<PartClusters<T>> part_clusters_on_device(const Execution& execution, const NormalizedPoints<T>& points);
 
-/// Puts the search for groups by a tree on the stream, or measures how much memory it takes.
+/// Puts the search for groups by a tree, kept or built, on the stream, or measures how much memory it takes.
 template <Coordinate T, int D>
 void label_async_on_device(DeviceWork& work, const DeviceFofAsync& fof);
 

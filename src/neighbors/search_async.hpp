@@ -71,19 +71,6 @@ inline FixedShape shape_of_queries(std::int64_t queries, std::int64_t sources, s
     return shape;
 }
 
-/// What a kept tree is known by: the host found its frame.
-template <Coordinate T>
-struct StoreFrame {
-    DeviceFrame<T> known;
-    DeviceFrame<T>* frame;
-    DeviceStatus* status;
-
-    __device__ void operator()() const {
-        *frame = known;
-        *status = {};
-    }
-};
-
 template <Coordinate T, int D>
 void search_async_on_device(DeviceWork& work, const DeviceKnnAsync& call) {
     const auto search_from = [&](const auto& sources_of) {
@@ -99,10 +86,7 @@ void search_async_on_device(DeviceWork& work, const DeviceKnnAsync& call) {
     };
     if (call.kept != nullptr) {
         search_from([&](const AsyncPoints<T>& known) -> const DevicePlaneTree<T>& {
-            const auto& tree = call.kept->as<DevicePlaneTree<T>>();
-            complete(work, "frame of a tree",
-                     StoreFrame<T>{DeviceFrame<T>(tree.points.frame, false), known.frame, known.status});
-            return tree;
+            return kept_tree_async(work, *call.kept, known);
         });
     } else {
         search_from([&](const AsyncPoints<T>& known) {

@@ -1,9 +1,11 @@
 // Points to a working copy of them, and a tree over it, on a GPU without a wait: the device finds the frame.
 #pragma once
 
+#include "cuda/device_value.hpp"
 #include "cuda/device_wide.hpp"
 #include "points/bounds_device.hpp"
 #include "points/gather_device.hpp"
+#include "tree/device_handle.hpp"
 #include "tree/fixed_planes.hpp"
 #include "tree/resolve_frame_kernel.hpp"
 
@@ -98,6 +100,28 @@ DevicePlaneTree<T> build_tree_async(DeviceWork& work, const PointsView& view, co
         work, DeviceView<T>::of(view, known.frame), allocate_points<T, D>(work, known.box, view.count()), shape,
         [&] { return resolve_async<T, D>(work, view, known); },
         [](const std::uint64_t* /*sorted*/, const std::int32_t* /*indices*/) {});
+}
+
+/// Writes the frame of a kept tree, which the host knows.
+template <Coordinate T>
+struct StoreFrame {
+    DeviceFrame<T> known;
+    DeviceFrame<T>* frame;
+    DeviceStatus* status;
+
+    __device__ void operator()() const {
+        *frame = known;
+        *status = {};
+    }
+};
+
+/// A tree that is kept, as build_tree_async() returns one.
+template <Coordinate T>
+const DevicePlaneTree<T>& kept_tree_async(DeviceWork& work, const DeviceTreeHandle& kept, const AsyncPoints<T>& known) {
+    const auto& tree = kept.as<DevicePlaneTree<T>>();
+    complete(work, "frame of a tree",
+             StoreFrame<T>{DeviceFrame<T>(tree.points.frame, false), known.frame, known.status});
+    return tree;
 }
 
 } // namespace kith::detail::inline KITH_GPU

@@ -207,5 +207,51 @@ TEST_F(CudaAsync, GroupsPlainAndReplayed) {
     }
 }
 
+TEST_F(CudaAsync, KeptTreesPlainAndReplayed) {
+    KITH_NEEDS_GPU();
+    const Stream stream;
+    constexpr std::int64_t count = 20000;
+    constexpr std::int64_t k = 8;
+    const std::vector<float> points = uniform(count, 5);
+    const OnGpu<float> there(count * 3);
+    put(points, there);
+    const Tree tree(there.points(3), {.box = Box::periodic(1), .execution = cuda(0)});
+    const LinkingLength length = LinkingLength::relative(0.4);
+    const FofResult groups = fof(PointsView(points, 3), length, {.box = Box::periodic(1)});
+    const KnnResult neighbors = knn(PointsView(points, 3), k, {.box = Box::periodic(1)});
+    const OnGpu<std::int32_t> labels(count);
+    const OnGpu<std::int32_t> indices(count * k);
+    const OnGpu<float> distances(count * k);
+    const OnGpu<DeviceFofSummary> summary(1);
+    const OnGpu<DeviceStatus> status(2);
+    const OnGpu<std::byte> scratch(static_cast<std::size_t>(std::max(fof_async_bytes(tree), knn_async_bytes(tree, k))));
+    const auto run = [&] {
+        fof_async(labels.span(), tree, length, {.execution = cuda(0, stream.handle())}, scratch.span(),
+                  summary.span().data(), status.span().data());
+        knn_async(NeighborRows(indices.span(), distances.span()), tree, k, {.execution = cuda(0, stream.handle())},
+                  scratch.span(), status.span().data() + 1);
+    };
+    const auto expect_answers = [&] {
+        for (const DeviceStatus& found : status.on_host()) {
+            ASSERT_NO_THROW(check(found));
+        }
+        EXPECT_EQ(groups.label_array, labels.on_host());
+        EXPECT_EQ(summary.on_host().front().groups, static_cast<std::int64_t>(groups.sizes.size()));
+        const std::vector<std::int32_t> found = indices.on_host();
+        EXPECT_TRUE(
+            same_rows<float>({{found.begin(), found.end()}, distances.on_host()}, rows_of<float>(neighbors), k));
+    };
+    run();
+    stream.wait();
+    expect_answers();
+    const Graph graph(stream, run);
+    for (int replay = 0; replay < 2; ++replay) {
+        fill(labels.span().data(), 0x55, count * sizeof(std::int32_t));
+        fill(indices.span().data(), 0x55, count * k * sizeof(std::int32_t));
+        graph.replay(stream);
+        expect_answers();
+    }
+}
+
 } // namespace
 } // namespace kith::test

@@ -16,13 +16,16 @@ namespace kith::test {
 
 class AsyncGroups {
 public:
-    AsyncGroups(const PointsView& points, LinkingLength length, const Box& box, Engine engine)
+    AsyncGroups(const PointsOrTree& points, LinkingLength length, const Box& box, Engine engine)
         : labels_(context_, points.count()), summary_(context_, 1),
           status_(context_, 1), fof_{points,         length, {.box = box, .engine = engine, .execution = cuda(1)},
                                      labels_.data(), false,  summary_.data(),
                                      status_.data()} {}
 
     [[nodiscard]] std::int64_t bytes_needed() const {
+        if (const Tree* const tree = fof_.points.tree()) {
+            return detail::fof_async_bytes_of_tree_on_device(*tree);
+        }
         return detail::fof_async_bytes_on_device(
             {fof_.points.dtype(), fof_.points.dimension(), fof_.points.count(), fof_.options.engine},
             fof_.options.execution);

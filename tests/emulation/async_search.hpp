@@ -4,32 +4,16 @@
 #include "calls/device_calls.hpp"
 
 #include "emulation/async_memory.hpp"
-#include "engines/kept_index.hpp"
 #include "support/cases.hpp"
-
-#include <kith/tree.hpp>
 
 #include <gtest/gtest.h>
 
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
 
 namespace kith::test {
-
-/// A tree of the emulated device, as the library of a GPU makes it.
-inline Tree tree_there(const PointsView& points, const TreeOptions& options) {
-    auto data = std::make_shared<detail::TreeData>();
-    data->size = points.count();
-    data->dimension = points.dimension();
-    data->dtype = points.dtype();
-    data->shape = options.shape;
-    data->device = options.execution.device;
-    data->on_device = detail::on_gpu().build_tree(points, options, data->stages);
-    return Tree(std::move(data));
-}
 
 template <class T, class Index>
 class AsyncTrial {

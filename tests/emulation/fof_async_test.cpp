@@ -1,9 +1,10 @@
 // Searches for groups that only put work on a stream, on the emulated device, beyond what the suite of all searches
-// asks of them (groups/conformance_test.cpp): trees of every shape; and what cannot be searched is said, at once or in
-// the status.
+// asks of them (groups/conformance_test.cpp): trees of every shape, built and kept; and what cannot be searched is said,
+// at once or in the status.
 #include "calls/device_calls.hpp"
 
 #include "emulation/async_groups.hpp"
+#include "emulation/kept_tree.hpp"
 #include "support/cases.hpp"
 
 #include <gtest/gtest.h>
@@ -19,6 +20,22 @@ namespace {
 using detail::DeviceContext;
 using detail::DeviceFofAsync;
 
+void expect_groups(const FofResult& expected, AsyncGroups& found, const std::string& what) {
+    found.run();
+    EXPECT_EQ(found.status().refusal, PointError::none) << what;
+    const DeviceFofSummary summary = found.summary();
+    EXPECT_EQ(found.labels(), expected.label_array) << what;
+    EXPECT_EQ(summary.groups, static_cast<std::int64_t>(expected.sizes.size())) << what;
+    EXPECT_EQ(summary.linking_length, expected.linking_length) << what;
+    EXPECT_EQ(summary.volume, expected.volume) << what;
+    EXPECT_EQ(summary.volume_kind, expected.volume_kind) << what;
+}
+
+std::string described(std::int64_t points, LinkingLength length) {
+    return std::to_string(points) + " points, length " + std::to_string(length.value()) +
+           (length.is_relative() ? " relative" : "");
+}
+
 /// The groups of row-major points.
 template <class T>
 void expect_groups_of_the_cpu(const std::vector<T>& points, int dimension, LinkingLength length, const Box& box,
@@ -27,16 +44,7 @@ void expect_groups_of_the_cpu(const std::vector<T>& points, int dimension, Linki
     DeviceContext context(cuda(1));
     const ThereOn<T> there(context, points);
     AsyncGroups found(there.points(dimension), length, box, engine);
-    found.run();
-    EXPECT_EQ(found.status().refusal, PointError::none);
-    const DeviceFofSummary summary = found.summary();
-    const std::string what = name_of(engine) + ", length " + std::to_string(length.value()) +
-                             (length.is_relative() ? " relative" : "") + ", " + std::to_string(points.size());
-    EXPECT_EQ(found.labels(), expected.label_array) << what;
-    EXPECT_EQ(summary.groups, static_cast<std::int64_t>(expected.sizes.size())) << what;
-    EXPECT_EQ(summary.linking_length, expected.linking_length) << what;
-    EXPECT_EQ(summary.volume, expected.volume) << what;
-    EXPECT_EQ(summary.volume_kind, expected.volume_kind) << what;
+    expect_groups(expected, found, name_of(engine) + ", " + described(expected.labels().size(), length));
 }
 
 using FofAsyncAlone = NeedsDimension<3>;
@@ -59,6 +67,33 @@ TEST_F(FofAsyncAlone, TreesOfEveryShape) {
     EXPECT_EQ(emulation::held_on_device(), 0);
 }
 
+// Trees with more planes than one, of few points and none; some of the points lie outside the box.
+TEST_F(FofAsyncAlone, LabelsKeptTreesOfEveryShape) {
+    for (const std::int64_t count : {0, 1, 33, 1025}) {
+        std::vector<float> points = uniform_points<float>(count, 3, -0.2, 1.1, 5);
+        const std::vector<float> once = points;
+        points.insert(points.end(), once.begin(), once.begin() + static_cast<std::ptrdiff_t>(count / 3 * 3));
+        DeviceContext context(cuda(1));
+        const ThereOn<float> points_there(context, points);
+        for (const int leaf_size : {1, 7, 32}) {
+            for (const Box& box : {Box{}, Box::periodic(1)}) {
+                const Tree tree =
+                    tree_there(points_there.points(3),
+                               {.box = box, .shape = {.leaf_size = leaf_size, .top_size = 8}, .execution = cuda(1)});
+                for (const LinkingLength length : {LinkingLength::absolute(0), LinkingLength::relative(0.6)}) {
+                    if (count < 2 && length.is_relative()) {
+                        continue; // such points have no volume
+                    }
+                    AsyncGroups found(tree, length, {}, Engine::automatic);
+                    expect_groups(fof(PointsView(points, 3), length, {.box = box, .execution = cpu(1)}), found,
+                                  described(tree.size(), length) + ", leaves of " + std::to_string(leaf_size));
+                }
+            }
+        }
+    }
+    EXPECT_EQ(emulation::held_on_device(), 0);
+}
+
 /// What a call that waits throws, and what the status says of it.
 template <class T>
 void expect_status(PointError refusal, const std::vector<T>& points, LinkingLength length, const Box& box) {
@@ -75,6 +110,14 @@ void expect_status(PointError refusal, const std::vector<T>& points, LinkingLeng
     const ThereOn<T> there(context, points);
     for (const Engine engine : {Engine::tree, Engine::brute_force}) {
         AsyncGroups found(there.points(3), length, box, engine);
+        found.run();
+        const DeviceStatus status = found.status();
+        EXPECT_EQ(static_cast<int>(status.refusal), static_cast<int>(refusal));
+        EXPECT_TRUE(is_refused(kind, {expected}, [&] { check(status); }));
+    }
+    if (refusal != PointError::points_not_finite && refusal != PointError::points_too_wide) { // else there is no tree
+        const Tree tree = tree_there(there.points(3), {.box = box, .execution = cuda(1)});
+        AsyncGroups found(tree, length, {}, Engine::tree);
         found.run();
         const DeviceStatus status = found.status();
         EXPECT_EQ(static_cast<int>(status.refusal), static_cast<int>(refusal));
@@ -141,6 +184,23 @@ TEST_F(FofAsyncAlone, RefusesAtOnceWhatTheHostCanTell) {
     fof = good;
     fof.status = nullptr;
     EXPECT_TRUE(refuses(argument, {"status"}, fof, scratch.span()));
+
+    const auto refuses_tree = [](ErrorKind kind, const std::vector<std::string>& parts, const Tree& tree,
+                                 const FofOptions& options) {
+        return is_refused(kind, parts, [&] {
+            AsyncGroups kept(tree, LinkingLength::absolute(0.1), options.box, options.engine);
+            kept.fof().options.phase_space = options.phase_space;
+            kept.run();
+        });
+    };
+    const Tree tree = tree_there(there.points(3), {.execution = cuda(1)});
+    EXPECT_TRUE(refuses_tree(argument, {"a tree has its own"}, tree, {.box = Box::periodic(1)}));
+    EXPECT_TRUE(refuses_tree(argument, {"'brute'", "of the engine 'tree'"}, tree, {.engine = Engine::brute_force}));
+    EXPECT_TRUE(refuses_tree(argument, {"built on GPU 0", "on GPU 1"},
+                             tree_there(PointsView(points, 3), {.execution = cuda(0)}), {}));
+    EXPECT_TRUE(refuses_tree(argument, {"GPU"}, Tree(PointsView(points, 3), {.execution = cpu(1)}), {}));
+    EXPECT_TRUE(refuses_tree(ErrorKind::unsupported, {"phase space", "asynchronously"}, tree,
+                             {.phase_space = PhaseSpace{there.points(3), VelocityLength::absolute(1)}}));
 }
 
 } // namespace

@@ -4,6 +4,7 @@
 #include "cuda/device_context.hpp"
 #include "emulation/async_groups.hpp"
 #include "emulation/given_points.hpp"
+#include "emulation/kept_tree.hpp"
 #include "emulation/tested_dimensions.hpp"
 #include "groups/conformance.hpp"
 #include "support/engines.hpp"
@@ -67,13 +68,20 @@ FofBackend among_points_by(Engine engine, std::int64_t one_in) {
     return {"emulated GPU, " + name_of(engine), find, one_in};
 }
 
-FofBackend stream_ordered_by(Engine engine, std::int64_t one_in) {
-    const auto find = [engine](const FofRequest& request, Random&) {
+/// In a kept tree, or else among points.
+FofBackend stream_ordered_by(Engine engine, bool keeps, std::int64_t one_in) {
+    const auto find = [engine, keeps](const FofRequest& request, Random& draw) {
         FofAnswer answer;
         with_type(request.points.dtype(), [&]<class T>(T) {
             DeviceContext context(cuda(1));
             const GivenPoints<T> points(context, request.points, true);
-            AsyncGroups found(points.view(), request.length, request.box, engine);
+            std::optional<Tree> tree;
+            if (keeps) {
+                tree.emplace(
+                    tree_there(points.view(), {.box = request.box, .shape = drawn_shape(draw), .execution = cuda(1)}));
+            }
+            AsyncGroups found(tree ? PointsOrTree(*tree) : PointsOrTree(points.view()), request.length,
+                              tree ? Box() : request.box, engine);
             found.run();
             EXPECT_EQ(found.status().refusal, PointError::none);
             const DeviceFofSummary summary = found.summary();
@@ -87,7 +95,7 @@ FofBackend stream_ordered_by(Engine engine, std::int64_t one_in) {
         EXPECT_EQ(emulation::held_on_device(), 0);
         return answer;
     };
-    return {"emulated GPU, stream-ordered, " + name_of(engine), find, one_in};
+    return {"emulated GPU, stream-ordered, " + name_of(engine) + (keeps ? " that is kept" : ""), find, one_in};
 }
 
 } // namespace
@@ -98,8 +106,9 @@ std::vector<FofBackend> fof_backends() {
         backends.push_back(among_points_by(engine, engine == Engine::brute_force ? 3 : 8));
     }
     for (const Engine engine : named_engines_of(detail::Task::groups, detail::Where::stream)) {
-        backends.push_back(stream_ordered_by(engine, engine == Engine::tree ? 1 : 4));
+        backends.push_back(stream_ordered_by(engine, false, engine == Engine::tree ? 1 : 4));
     }
+    backends.push_back(stream_ordered_by(Engine::tree, true, 2));
     return backends;
 }
 

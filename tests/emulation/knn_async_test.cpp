@@ -4,6 +4,7 @@
 #include "calls/device_calls.hpp"
 
 #include "emulation/async_search.hpp"
+#include "emulation/kept_tree.hpp"
 #include "points/frame.hpp"
 #include "support/cases.hpp"
 

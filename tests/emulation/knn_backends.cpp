@@ -3,6 +3,7 @@
 #include "emulation/async_search.hpp"
 #include "emulation/calls_on_device.hpp"
 #include "emulation/given_points.hpp"
+#include "emulation/kept_tree.hpp"
 #include "emulation/tested_dimensions.hpp"
 #include "neighbors/conformance.hpp"
 #include "neighbors/device_rows.hpp"

@@ -57,7 +57,8 @@ void search_all_pairs_async_on_device(DeviceWork& work, const DeviceKnnAsync& ca
 template <Coordinate T, int D>
 void label_all_pairs_async_on_device(DeviceWork& work, const DeviceFofAsync& fof) {
     label_normalized_async<T, D>(
-        work, fof, [&](const AsyncPoints<T>& known) { return copy_points_async<T, D>(work, fof.points, known); },
+        work, fof,
+        [&](const AsyncPoints<T>& known) { return copy_points_async<T, D>(work, fof.points.points(), known); },
         [&](const DevicePointSet<T>& points, const LinkFrame<T>* frame, const DeviceUnionFind& groups) {
             link_all_pairs<T, D>(work, points, frame, groups);
         });
