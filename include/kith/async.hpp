@@ -13,6 +13,7 @@
 // fof_into().
 #pragma once
 
+#include <kith/async_tree.hpp>
 #include <kith/device_status.hpp>
 #include <kith/execution.hpp>
 #include <kith/fof.hpp>
@@ -44,6 +45,10 @@ struct KnnSize {
 /// The same for a search of a tree that is kept on a GPU: about 4 bytes per row, and with separate queries another 38
 /// bytes per query (3-D float32). Throws Error: as above, and invalid_argument (a tree on the CPU).
 [[nodiscard]] std::int64_t knn_async_bytes(const Tree& tree, std::int64_t k, std::optional<std::int64_t> queries = {});
+/// The same for a tree in the caller's memory, whose memory is not read.
+[[nodiscard]] std::int64_t knn_async_bytes(const AsyncTree& tree, std::int64_t k,
+                                           std::optional<std::int64_t> queries = {},
+                                           const Execution& execution = cuda());
 
 /// The k nearest points of every point (a self-search), asynchronously. Points, rows (n * k elements each, as in
 /// knn_into()) and scratch are in memory of the GPU of the execution, or the points are a tree there; the status is in
@@ -62,6 +67,11 @@ void knn_async(const NeighborRows& rows, const PointsOrTree& points, std::int64_
 /// not finite or too far away.
 void knn_async(const NeighborRows& rows, const PointsOrTree& points, const PointsView& queries, std::int64_t k,
                const KnnOptions& options, std::span<std::byte> scratch, DeviceStatus* status);
+/// The same in a tree in the caller's memory (async_tree.hpp), whose box the options leave out.
+void knn_async(const NeighborRows& rows, const AsyncTree& tree, std::int64_t k, const KnnOptions& options,
+               std::span<std::byte> scratch, DeviceStatus* status);
+void knn_async(const NeighborRows& rows, const AsyncTree& tree, const PointsView& queries, std::int64_t k,
+               const KnnOptions& options, std::span<std::byte> scratch, DeviceStatus* status);
 
 /// The parameters of fof_async_bytes().
 struct FofSize {
@@ -76,6 +86,8 @@ struct FofSize {
 [[nodiscard]] std::int64_t fof_async_bytes(const FofSize& size, const Execution& execution = cuda());
 /// The same for a tree that is kept on a GPU. Throws Error: as above, and invalid_argument (a tree on the CPU).
 [[nodiscard]] std::int64_t fof_async_bytes(const Tree& tree);
+/// The same for a tree in the caller's memory, whose memory is not read.
+[[nodiscard]] std::int64_t fof_async_bytes(const AsyncTree& tree, const Execution& execution = cuda());
 
 /// The groups of points, or of a tree that is kept on the GPU, asynchronously: labels as in fof_into(), one per point.
 /// Memory, errors and status are as for knn_async(); the summary is in memory like that of the status. Also throws
@@ -85,6 +97,10 @@ struct FofSize {
 /// coordinate or period; of a tree, whose points outside a periodic axis are wrapped, it may then name no point. The
 /// contents of labels and summary are then unspecified.
 void fof_async(std::span<std::int32_t> labels, const PointsOrTree& points, LinkingLength linking_length,
+               const FofOptions& options, std::span<std::byte> scratch, DeviceFofSummary* summary,
+               DeviceStatus* status);
+/// The same of a tree in the caller's memory (async_tree.hpp), whose box the options leave out.
+void fof_async(std::span<std::int32_t> labels, const AsyncTree& tree, LinkingLength linking_length,
                const FofOptions& options, std::span<std::byte> scratch, DeviceFofSummary* summary,
                DeviceStatus* status);
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <kith/async.hpp>
+#include <kith/async_tree.hpp>
 #include <kith/box.hpp>
 #include <kith/catalog.hpp>
 #include <kith/catalog_columns.hpp>

@@ -12,6 +12,7 @@
 #include "engines/brute_force/device_entry.hpp"
 #include "engines/kept_index.hpp"
 #include "groups/resolve_length.hpp"
+#include "tree/device_entry.hpp"
 
 namespace kith::detail::inline KITH_GPU {
 
@@ -56,8 +57,63 @@ const DeviceTreeHandle* kept_index(const PointsOrTree& points) {
     return points.tree() != nullptr ? &*points.tree()->data().on_device : nullptr;
 }
 
+/// A view to measure by. Its address is never used; a view of points must have one.
+PointsView some_points(DType dtype, int dimension, std::int64_t count, const Execution& execution) {
+    static constexpr double somewhere = 0;
+    return {&somewhere, dtype, count, dimension, dimension, 1, execution.device};
+}
+
+std::int64_t bytes_of(const AsyncTreeSize& size, const Execution& execution) {
+    std::int64_t bytes = 0;
+    with_instance(size.dtype, size.dimension,
+                  [&]<Coordinate T, int D>() { bytes = bytes_of_async_tree<T, D>(execution, size); });
+    return bytes;
+}
+
+void require_size(const AsyncTree& tree, const Execution& execution) {
+    const std::int64_t needed = bytes_of(tree.size, execution);
+    if (std::ssize(tree.memory) < needed) {
+        throw error(ErrorKind::out_of_memory, "the memory of the tree has ", tree.memory.size(), " bytes; a tree of ",
+                    tree.size.points, " points needs ", needed);
+    }
+}
+
+void require_tree_there(const DeviceWork& work, const AsyncTree& tree, const Execution& execution) {
+    require_size(tree, execution);
+    require_memory_there(work, tree.memory.data(), "the tree");
+    if (reinterpret_cast<std::uintptr_t>(tree.memory.data()) % alignment_of_kept_memory != 0) {
+        throw error(ErrorKind::invalid_argument, "the memory of the tree is not aligned to ", alignment_of_kept_memory,
+                    " bytes; let it begin at a multiple of ", alignment_of_kept_memory);
+    }
+}
+
+/// A tree in memory as the points of a call: checks what the options say of it, and gives them its box. Without memory
+/// it is to be measured.
+template <class Options>
+PointsView points_of(const AsyncTree& tree, Options& options) {
+    if (options.engine != Engine::automatic && options.engine != Engine::tree) {
+        throw error(ErrorKind::invalid_argument, "the engine '", name_of(options.engine),
+                    "' was asked for, but the index of the points is of the engine 'tree'; leave the engine out");
+    }
+    if (options.box != Box{}) {
+        throw Error(ErrorKind::invalid_argument,
+                    "the options have a box, but a tree has its own; leave it out of the options");
+    }
+    options.engine = Engine::tree; // even of few points
+    options.box = tree.box;
+    const PointsView points = some_points(tree.size.dtype, tree.size.dimension, tree.size.points, options.execution);
+    check_points(points, tree.box, options.execution, Where::stream);
+    if (tree.memory.data() != nullptr) {
+        require_size(tree, options.execution);
+    }
+    return points;
+}
+
 /// Checks a call, and chooses its engine; returns the rest of it.
 DeviceKnnAsync checked(DeviceKnnAsync search) {
+    if (search.in_memory != nullptr) {
+        search.points = points_of(*search.in_memory, search.call.options);
+    }
     const PointsView* const queries = search.queries ? &*search.queries : nullptr;
     const KnnCall call{search.points, queries, search.call.k, search.call.options, search.call.rows};
     check(call, Where::stream);
@@ -68,6 +124,9 @@ DeviceKnnAsync checked(DeviceKnnAsync search) {
 }
 
 DeviceFofAsync checked(DeviceFofAsync fof) {
+    if (fof.in_memory != nullptr) {
+        fof.points = points_of(*fof.in_memory, fof.options);
+    }
     const FofCall call{fof.points, fof.length, fof.options};
     check(call, Where::stream);
     if (!fof.length.is_relative()) { // then it takes no points to resolve it
@@ -102,12 +161,6 @@ void label(DeviceWork& work, const DeviceFofAsync& fof) {
     });
 }
 
-/// A view to measure by. Its address is never used; a view of points must have one.
-PointsView some_points(DType dtype, int dimension, std::int64_t count, const Execution& execution) {
-    static constexpr double somewhere = 0;
-    return {&somewhere, dtype, count, dimension, dimension, 1, execution.device};
-}
-
 Execution where_it_is(const Tree& tree) {
     Execution there;
     there.device = tree.device();
@@ -115,18 +168,24 @@ Execution where_it_is(const Tree& tree) {
 }
 
 std::int64_t bytes_of_search(const PointsOrTree& points, std::optional<std::int64_t> queries, std::int64_t k,
-                             const KnnOptions& options) {
+                             const KnnOptions& options, const AsyncTree* in_memory = nullptr) {
     const NeighborRows no_rows;
     DeviceKnnAsync call{points, {}, {k, options, &no_rows}};
+    call.in_memory = in_memory;
     if (queries) {
-        call.queries = some_points(points.dtype(), points.dimension(), *queries, options.execution);
+        const AsyncTreeSize like =
+            in_memory != nullptr ? in_memory->size : AsyncTreeSize{points.dtype(), points.dimension(), 0};
+        call.queries = some_points(like.dtype, like.dimension, *queries, options.execution);
     }
     call = checked(call);
     return measured(options.execution, [&](DeviceWork& work) { search(work, call); });
 }
 
-std::int64_t bytes_of_labels(const PointsOrTree& points, const FofOptions& options) {
-    const DeviceFofAsync call = checked({points, LinkingLength::absolute(0), options});
+std::int64_t bytes_of_labels(const PointsOrTree& points, const FofOptions& options,
+                             const AsyncTree* in_memory = nullptr) {
+    DeviceFofAsync call{points, LinkingLength::absolute(0), options};
+    call.in_memory = in_memory;
+    call = checked(call);
     return measured(options.execution, [&](DeviceWork& work) { label(work, call); });
 }
 
@@ -152,6 +211,11 @@ std::int64_t knn_async_bytes_of_tree_on_device(const Tree& tree, std::int64_t k,
     return bytes_of_search(tree, queries, k, {.execution = where_it_is(tree)});
 }
 
+std::int64_t knn_async_bytes_of_async_tree_on_device(const AsyncTree& tree, std::int64_t k,
+                                                     std::optional<std::int64_t> queries, const Execution& execution) {
+    return bytes_of_search(PointsView(), queries, k, {.execution = execution}, &tree);
+}
+
 void knn_async_on_device(DeviceKnnAsync call, std::span<std::byte> scratch) {
     call = checked(call);
     const NeighborRows& rows = *call.call.rows;
@@ -159,6 +223,9 @@ void knn_async_on_device(DeviceKnnAsync call, std::span<std::byte> scratch) {
     run_within(
         scratch, call.call.options.execution, [&](DeviceWork& work) { search(work, call); },
         [&](DeviceWork& work) {
+            if (call.in_memory != nullptr) {
+                require_tree_there(work, *call.in_memory, call.call.options.execution);
+            }
             require_memory_there(work, is_empty ? nullptr : rows.indices(), "indices");
             require_memory_there(work, is_empty ? nullptr : rows.distances(), "distances");
             require_memory_there(work, is_empty ? nullptr : rows.query_indices().data(), "indices of queries");
@@ -175,14 +242,55 @@ std::int64_t fof_async_bytes_of_tree_on_device(const Tree& tree) {
     return bytes_of_labels(tree, {.execution = where_it_is(tree)});
 }
 
+std::int64_t fof_async_bytes_of_async_tree_on_device(const AsyncTree& tree, const Execution& execution) {
+    return bytes_of_labels(PointsView(), {.execution = execution}, &tree);
+}
+
 void fof_async_on_device(DeviceFofAsync call, std::span<std::byte> scratch) {
     call = checked(call);
     run_within(
         scratch, call.options.execution, [&](DeviceWork& work) { label(work, call); },
         [&](DeviceWork& work) {
+            if (call.in_memory != nullptr) {
+                require_tree_there(work, *call.in_memory, call.options.execution);
+            }
             require_memory_there(work, call.points.count() > 0 ? call.labels : nullptr, "labels");
             require_writable(call.summary, "summary");
             require_writable(call.status, "status");
+        });
+}
+
+namespace {
+
+void build(DeviceWork& work, const AsyncTree& tree, const PointsView& points, const Execution& execution,
+           DeviceStatus* status) {
+    with_instance(points.dtype(), points.dimension(), [&]<Coordinate T, int D>() {
+        build_tree_async_on_device<T, D>(work, execution, tree, points, status);
+    });
+}
+
+} // namespace
+
+std::int64_t async_tree_bytes_on_device(const AsyncTreeSize& size, const Execution& execution) {
+    check_points(some_points(size.dtype, size.dimension, size.points, execution), {}, execution, Where::stream);
+    return bytes_of(size, execution);
+}
+
+std::int64_t build_tree_async_bytes_on_device(const AsyncTreeSize& size, const Execution& execution) {
+    const PointsView points = some_points(size.dtype, size.dimension, size.points, execution);
+    check_points(points, {}, execution, Where::stream);
+    return measured(execution, [&](DeviceWork& work) { build(work, {{}, size, {}}, points, execution, nullptr); });
+}
+
+void build_tree_async_on_device(const AsyncTree& tree, const PointsView& points, const Execution& execution,
+                                std::span<std::byte> scratch, DeviceStatus* status) {
+    check_points(points, tree.box, execution, Where::stream);
+    require_size(tree, execution);
+    run_within(
+        scratch, execution, [&](DeviceWork& work) { build(work, tree, points, execution, status); },
+        [&](DeviceWork& work) {
+            require_tree_there(work, tree, execution);
+            require_writable(status, "status");
         });
 }
 

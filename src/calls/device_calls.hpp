@@ -90,11 +90,18 @@ struct DeviceCalls {
 
     std::int64_t (*knn_async_bytes)(const KnnSize& size, const Execution& execution);
     std::int64_t (*knn_async_bytes_of_tree)(const Tree& tree, std::int64_t k, std::optional<std::int64_t> queries);
-    /// Chooses the engine: `all_pairs` need not be set.
+    std::int64_t (*knn_async_bytes_of_async_tree)(const AsyncTree& tree, std::int64_t k,
+                                                  std::optional<std::int64_t> queries, const Execution& execution);
+    /// Chooses the engine: `all_pairs` need not be set, nor `points` if the tree is in memory.
     void (*knn_async)(DeviceKnnAsync search, std::span<std::byte> scratch);
     std::int64_t (*fof_async_bytes)(const FofSize& size, const Execution& execution);
     std::int64_t (*fof_async_bytes_of_tree)(const Tree& tree);
+    std::int64_t (*fof_async_bytes_of_async_tree)(const AsyncTree& tree, const Execution& execution);
     void (*fof_async)(DeviceFofAsync fof, std::span<std::byte> scratch);
+    std::int64_t (*async_tree_bytes)(const AsyncTreeSize& size, const Execution& execution);
+    std::int64_t (*build_tree_async_bytes)(const AsyncTreeSize& size, const Execution& execution);
+    void (*build_tree_async)(const AsyncTree& tree, const PointsView& points, const Execution& execution,
+                             std::span<std::byte> scratch, DeviceStatus* status);
 
     /// Whether the memory is that of the execution's GPU; null is nobody's.
     bool (*has_memory)(const void* memory, const Execution& execution);
@@ -110,6 +117,13 @@ std::int64_t knn_async_bytes_of_tree_on_device(const Tree& tree, std::int64_t k,
 void knn_async_on_device(DeviceKnnAsync search, std::span<std::byte> scratch);
 std::int64_t fof_async_bytes_on_device(const FofSize& size, const Execution& execution);
 std::int64_t fof_async_bytes_of_tree_on_device(const Tree& tree);
+std::int64_t knn_async_bytes_of_async_tree_on_device(const AsyncTree& tree, std::int64_t k,
+                                                     std::optional<std::int64_t> queries, const Execution& execution);
+std::int64_t fof_async_bytes_of_async_tree_on_device(const AsyncTree& tree, const Execution& execution);
+std::int64_t async_tree_bytes_on_device(const AsyncTreeSize& size, const Execution& execution);
+std::int64_t build_tree_async_bytes_on_device(const AsyncTreeSize& size, const Execution& execution);
+void build_tree_async_on_device(const AsyncTree& tree, const PointsView& points, const Execution& execution,
+                                std::span<std::byte> scratch, DeviceStatus* status);
 void fof_async_on_device(DeviceFofAsync fof, std::span<std::byte> scratch);
 
 /// Throws unsupported in a build without CUDA.

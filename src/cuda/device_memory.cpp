@@ -179,7 +179,10 @@ void* DeviceMemory::take(std::int64_t bytes) {
         if (resource_ != nullptr) {
             memory = resource_->allocate(bytes, stream_);
 #if defined(KITH_EMULATE_CUDA)
-            emulation::renew(memory, static_cast<std::size_t>(bytes), stream_);
+            if (const auto* const arena = dynamic_cast<const ScratchArena*>(resource_);
+                arena == nullptr || !arena->is_kept()) {
+                emulation::renew(memory, static_cast<std::size_t>(bytes), stream_);
+            }
 #endif
         } else {
             memory = take_from(pool_of(device_), bytes, stream_);

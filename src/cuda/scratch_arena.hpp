@@ -25,20 +25,29 @@ public:
 
     /// To learn how much it takes.
     ScratchArena() : first_(alignment), end_(UINTPTR_MAX), measures_(true) {}
-    explicit ScratchArena(std::span<std::byte> memory)
-        : first_(rounded_up(reinterpret_cast<std::uintptr_t>(memory.data()))),
-          end_(reinterpret_cast<std::uintptr_t>(memory.data()) + memory.size()) {}
+    /// Scratch begins where the memory is aligned. Memory that is kept from call to call begins where it starts, so that
+    /// the same requests find what an earlier arena's were given.
+    enum class Use : std::uint8_t { scratch, kept };
+    explicit ScratchArena(std::span<std::byte> memory, Use use = Use::scratch)
+        : first_(reinterpret_cast<std::uintptr_t>(memory.data())), end_(first_ + memory.size()),
+          is_kept_(use == Use::kept) {
+        first_ = is_kept_ ? first_ : rounded_up(first_);
+    }
 
     [[nodiscard]] bool measures() const noexcept { return measures_; }
+    [[nodiscard]] bool is_kept() const noexcept { return is_kept_; }
     /// Bytes that were in use at a time, at most, wherever the memory starts.
     [[nodiscard]] std::int64_t bytes_needed() const noexcept {
         return max_end_ == 0 ? 0 : static_cast<std::int64_t>(max_end_ + alignment - 1);
     }
 
+    /// The same of memory from its start on.
+    [[nodiscard]] std::int64_t bytes_from_start() const noexcept { return static_cast<std::int64_t>(max_end_); }
+
     [[nodiscard]] bool is_empty() const noexcept { return pieces_.empty(); } ///< nothing is held
 
     void* allocate(std::int64_t bytes, CudaStream /*stream*/) override {
-        const std::uintptr_t start = rounded_up(pieces_.empty() ? first_ : pieces_.back().end);
+        const std::uintptr_t start = pieces_.empty() ? first_ : first_ + rounded_up(pieces_.back().end - first_);
         if (start > end_ || static_cast<std::uintptr_t>(bytes) > end_ - start) {
             return nullptr;
         }
@@ -71,6 +80,7 @@ private:
     std::uintptr_t first_;
     std::uintptr_t end_;
     bool measures_ = false;
+    bool is_kept_ = false;
     std::vector<Piece> pieces_; // by address
     std::uintptr_t max_end_ = 0;
 };

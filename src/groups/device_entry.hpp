@@ -2,6 +2,7 @@
 // dbscan_instance.ipp).
 #pragma once
 
+#include <kith/async_tree.hpp>
 #include <kith/dbscan.hpp>
 #include <kith/device_status.hpp>
 #include <kith/fof.hpp>
@@ -32,6 +33,7 @@ struct DeviceFofAsync {
     DeviceFofSummary* summary = nullptr;    ///< in memory that the device can write
     DeviceStatus* status = nullptr;         ///< likewise
     const DeviceTreeHandle* kept = nullptr; ///< the tree of the points, if they are one
+    const AsyncTree* in_memory = nullptr;   ///< or that of the caller's memory; the points are then not read
 };
 
 /// A search for clusters, and where its answers go: memory of the host or of the GPU.

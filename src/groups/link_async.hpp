@@ -1,7 +1,7 @@
 // Friends-of-friends on a GPU that only puts work on the stream: no count is read, no memory taken but the caller's.
 //
-// As the labels that are waited for (link_device.hpp), in a kept tree, or with a tree whose counts the number of points
-// decides; the device resolves the linking length, and memory suffices for as many groups as there can be. Where
+// As the labels that are waited for (link_device.hpp), in a tree that is there already, or with one whose counts the
+// number of points decides; the device resolves the linking length, and memory suffices for as many groups as there can be. Where
 // something is refused, nothing is linked; the points are then numbered as groups of their own, which does no harm.
 #pragma once
 
@@ -12,6 +12,7 @@
 #include "groups/resolve_length.hpp"
 #include "points/as_given.hpp"
 #include "tree/build_async.hpp"
+#include "tree/tree_in_memory.hpp"
 
 #include <cstdint>
 
@@ -93,7 +94,7 @@ void label_normalized_async(DeviceWork& work, const DeviceFofAsync& fof, const N
                      CompleteLinkFrame<T, Given>{fof.length.value(), fof.length.is_relative(), given, points.count,
                                                  device_frame.data(), frame.data(), fof.summary, fof.status});
         };
-        if (fof.kept != nullptr) {
+        if (fof.kept != nullptr || fof.in_memory != nullptr) {
             resolve_beside(points.view());
         } else {
             resolve_beside(Coordinates<T>(fof.points.points()));
@@ -123,6 +124,9 @@ void label_async_on_device(DeviceWork& work, const DeviceFofAsync& fof) {
         label_in([&](const AsyncPoints<T>& known) -> const DevicePlaneTree<T>& {
             return kept_tree_async(work, *fof.kept, known);
         });
+    } else if (fof.in_memory != nullptr) {
+        TreeInMemory<T, D> tree(fof.options.execution, *fof.in_memory);
+        label_in([&](const AsyncPoints<T>& known) -> const DevicePlaneTree<T>& { return tree.load(work, known); });
     } else {
         label_in([&](const AsyncPoints<T>& known) {
             return build_tree_async<T, D>(work, fof.points.points(), usual_shape, known);

@@ -1,6 +1,7 @@
 // What the neighbor search does on a GPU, compiled for every type and dimension on its own (search_instance.ipp).
 #pragma once
 
+#include <kith/async_tree.hpp>
 #include <kith/device_status.hpp>
 #include <kith/knn.hpp>
 #include <kith/radius.hpp>
@@ -58,6 +59,7 @@ struct DeviceKnnAsync {
     bool all_pairs = false;
     DeviceStatus* status = nullptr;         ///< in memory that the device can write
     const DeviceTreeHandle* kept = nullptr; ///< the points' tree, if they have one
+    const AsyncTree* in_memory = nullptr;   ///< or that of the caller's memory; the points are then not read
 };
 
 /// The neighbors of the queries, which may be the host's, or of the tree's points themselves if there are none.

@@ -1,13 +1,14 @@
 // A neighbor search on a GPU that only puts work on the stream: no count is read, no memory taken but the caller's.
 //
-// As the search that waits (search_device.hpp), in a kept tree, or with a tree whose counts the number of points
-// decides (tree/fixed_planes.hpp) and a frame that the device finds. The tree changes how long it takes, not what it
-// finds.
+// As the search that waits (search_device.hpp), in a tree that is there already, or with one whose counts the number of
+// points decides (tree/fixed_planes.hpp) and a frame that the device finds. The tree changes how long it takes, not what
+// it finds.
 #pragma once
 
 #include "cuda/device_value.hpp"
 #include "neighbors/search_device.hpp"
 #include "tree/build_async.hpp"
+#include "tree/tree_in_memory.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -88,6 +89,9 @@ void search_async_on_device(DeviceWork& work, const DeviceKnnAsync& call) {
         search_from([&](const AsyncPoints<T>& known) -> const DevicePlaneTree<T>& {
             return kept_tree_async(work, *call.kept, known);
         });
+    } else if (call.in_memory != nullptr) {
+        TreeInMemory<T, D> tree(call.call.options.execution, *call.in_memory);
+        search_from([&](const AsyncPoints<T>& known) -> const DevicePlaneTree<T>& { return tree.load(work, known); });
     } else {
         search_from([&](const AsyncPoints<T>& known) {
             return build_tree_async<T, D>(work, call.points.points(), usual_shape, known);

@@ -95,7 +95,7 @@ private:
         const KeysWithin<T, D> key_of(corners_of<T, D>(points.frame, points.lower, points.upper, points.wraps));
         limit_ += static_cast<std::int32_t>(view.count / 64);
         return build_fixed_tree<T, D>(
-            context_, view, DevicePointSet<T>(context_, points.frame, view.count), shape,
+            context_, context_, view, DevicePointSet<T>(context_, points.frame, view.count), shape,
             [&] { return stored(context_, "keys", key_of); },
             [&](const std::uint64_t* sorted, const std::int32_t* indices) {
                 for_each_index(context_, "ties", view.count, CountTied<T, D>{view, sorted, indices, tied_.data()});

@@ -70,15 +70,16 @@ DevicePointSet<T> copy_points_async(DeviceWork& work, const PointsView& view, co
     return points;
 }
 
-/// A working copy of points along the curve, in the memory of `copy`, and planes of that shape over it. make_keys()
-/// gives what makes their keys; look(sorted keys, indices in that order) is called while there are any. Equal keys stay as they are: order decides
-/// how long a search takes, never what it finds.
+/// A working copy of points along the curve, in the memory of `copy`, and planes of that shape over it, in memory of
+/// `kept`. make_keys() gives what makes their keys; look(sorted keys, indices in that order) is called while there are
+/// any. Equal keys stay as they are: order decides how long a search takes, never what it finds.
 template <Coordinate T, int D, class MakeKeysOf, class Look>
-DevicePlaneTree<T> build_fixed_tree(DeviceWork& work, const DeviceView<T>& points, DevicePointSet<T> copy,
-                                    const FixedShape& shape, const MakeKeysOf& make_keys, const Look& look) {
+DevicePlaneTree<T> build_fixed_tree(DeviceWork& work, DeviceWork& kept, const DeviceView<T>& points,
+                                    DevicePointSet<T> copy, const FixedShape& shape, const MakeKeysOf& make_keys,
+                                    const Look& look) {
     DevicePlaneTree<T> tree;
     tree.points = std::move(copy);
-    FixedPlanes<T, D> planes(work, points.count, shape);
+    FixedPlanes<T, D> planes(work, kept, points.count, shape);
     {
         const DeviceBuffer<std::uint64_t> keys = work.buffer<std::uint64_t>(points.count);
         const DeviceBuffer<KeysWithin<T, D>> key_of = make_keys();
@@ -94,12 +95,18 @@ DevicePlaneTree<T> build_fixed_tree(DeviceWork& work, const DeviceView<T>& point
 
 /// The same without a wait.
 template <Coordinate T, int D>
-DevicePlaneTree<T> build_tree_async(DeviceWork& work, const PointsView& view, const FixedShape& shape,
+DevicePlaneTree<T> build_tree_async(DeviceWork& work, DeviceWork& kept, const PointsView& view, const FixedShape& shape,
                                     const AsyncPoints<T>& known) {
     return build_fixed_tree<T, D>(
-        work, DeviceView<T>::of(view, known.frame), allocate_points<T, D>(work, known.box, view.count()), shape,
+        work, kept, DeviceView<T>::of(view, known.frame), allocate_points<T, D>(kept, known.box, view.count()), shape,
         [&] { return resolve_async<T, D>(work, view, known); },
         [](const std::uint64_t* /*sorted*/, const std::int32_t* /*indices*/) {});
+}
+
+template <Coordinate T, int D>
+DevicePlaneTree<T> build_tree_async(DeviceWork& work, const PointsView& view, const FixedShape& shape,
+                                    const AsyncPoints<T>& known) {
+    return build_tree_async<T, D>(work, work, view, shape, known);
 }
 
 /// Writes the frame of a kept tree, which the host knows.

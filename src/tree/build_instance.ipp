@@ -2,6 +2,7 @@
 // CMake's kith_add_device_instances().
 #include "tree/build_device.hpp"
 #include "tree/device_entry.hpp"
+#include "tree/tree_in_memory.hpp"
 
 #include <memory>
 
@@ -19,6 +20,20 @@ DeviceTreeHandle build_tree_on_device(DeviceContext& context, const PointsView& 
     return handle;
 }
 
+template <Coordinate T, int D>
+void build_tree_async_on_device(DeviceWork& work, const Execution& execution, const AsyncTree& tree,
+                                const PointsView& points, DeviceStatus* status) {
+    TreeInMemory<T, D>(execution, tree).build(work, points, status);
+}
+
+template <Coordinate T, int D>
+std::int64_t bytes_of_async_tree(const Execution& execution, const AsyncTreeSize& size) {
+    return TreeInMemory<T, D>(execution, {{}, size, {}}).bytes();
+}
+
+template void build_tree_async_on_device<KITH_SCALAR, KITH_DIMENSION>(DeviceWork&, const Execution&, const AsyncTree&,
+                                                                      const PointsView&, DeviceStatus*);
+template std::int64_t bytes_of_async_tree<KITH_SCALAR, KITH_DIMENSION>(const Execution&, const AsyncTreeSize&);
 template DeviceTreeHandle build_tree_on_device<KITH_SCALAR, KITH_DIMENSION>(DeviceContext&, const PointsView&,
                                                                             const Box&, const TreeShape&);
 

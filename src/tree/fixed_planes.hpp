@@ -65,24 +65,32 @@ struct CutAtFaces {
     }
 };
 
+/// Memory for planes of that shape, leaves first.
+template <Coordinate T, int D>
+std::vector<OwnedDevicePlane<T>> allocate_planes(DeviceWork& work, std::int64_t points, const FixedShape& shape) {
+    std::vector<OwnedDevicePlane<T>> planes;
+    const auto add = [&](std::int64_t below, std::int64_t gaps) {
+        planes.push_back(allocate_plane<T, D>(work, (below + gaps - 1) / gaps, !planes.empty()));
+    };
+    if (points > 0 && shape.gaps_of_cut > 0) {
+        add(points, shape.gaps_of_cut);
+        while (planes.back().nodes > shape.top_size) {
+            add(planes.back().nodes, shape.coarsening);
+        }
+    }
+    return planes;
+}
+
 /// The planes of sorted points, made in two steps: the leaves are cut while there are keys, boxes are found when the
 /// points are where they belong.
 template <Coordinate T, int D>
 class FixedPlanes {
 public:
-    /// Takes the memory.
-    FixedPlanes(DeviceWork& work, std::int64_t points, const FixedShape& shape)
-        : work_(work), points_(points), shape_(shape) {
-        const auto add = [&](std::int64_t below, std::int64_t gaps) {
-            const std::int64_t nodes = (below + gaps - 1) / gaps;
-            planes_.push_back(allocate_plane<T, D>(work, nodes, !planes_.empty()));
-            levels_.push_back(work.buffer<std::uint8_t>(nodes));
-        };
-        if (points > 0 && shape.gaps_of_cut > 0) {
-            add(points, shape.gaps_of_cut);
-            while (planes_.back().nodes > shape.top_size) {
-                add(planes_.back().nodes, shape.coarsening);
-            }
+    /// Takes the memory: of the planes from `kept`, and of what is needed only until they are finished from `work`.
+    FixedPlanes(DeviceWork& work, DeviceWork& kept, std::int64_t points, const FixedShape& shape)
+        : work_(work), points_(points), shape_(shape), planes_(allocate_planes<T, D>(kept, points, shape)) {
+        for (const OwnedDevicePlane<T>& plane : planes_) {
+            levels_.push_back(work.buffer<std::uint8_t>(plane.nodes));
         }
     }
 

@@ -11,7 +11,8 @@ MODULES = ("support cuda geometry points order tree walk neighbors groups pairs 
            "cli").split()
 
 # A public header counts as the module whose capability it declares.
-HEADERS = {"async": "groups", "box": "points", "catalog": "halos", "catalog_columns": "halos", "catalog_file": "io",
+HEADERS = {"async": "groups", "async_tree": "tree", "box": "points", "catalog": "halos", "catalog_columns": "halos",
+           "catalog_file": "io",
            "catalog_reader": "io", "cluster_file": "io", "communicator": "support", "cosmology": "halos", "dbscan": "groups",
            "device_catalog": "halos", "device_status": "support", "distributed": "distributed", "error": "support",
            "execution": "support", "fof": "groups", "hdbscan": "mst", "hierarchy": "mst", "io": "io", "kdtree": "engines",
