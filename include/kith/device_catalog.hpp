@@ -10,8 +10,10 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string_view>
 #include <type_traits>
 #include <utility>
+#include <variant>
 
 namespace kith {
 
@@ -66,5 +68,16 @@ private:
                                            const CatalogOptions& options = {.execution = cuda()});
 [[nodiscard]] DeviceCatalog device_catalog(const FofResult& groups, const Particles& particles,
                                            const CatalogOptions& options = {.execution = cuda()});
+
+/// Memory of a GPU for a column: of real numbers float or double, of whole ones std::int32_t, of flags std::uint8_t.
+using ColumnMemory =
+    std::variant<std::span<float>, std::span<double>, std::span<std::int32_t>, std::span<std::uint8_t>>;
+
+/// Writes the column of a field (the name of a member of Catalog) to memory of the catalog's GPU, on the stream, without
+/// a wait: as many numbers as there is memory for, in its type, and zeros behind the last group. The catalog must live
+/// until the stream has completed the work. Throws Error: invalid_argument (no such field, numbers of another kind),
+/// device.
+void store_column(const DeviceCatalog& catalog, std::string_view field, const ColumnMemory& to,
+                  CudaStream stream = nullptr);
 
 } // namespace kith

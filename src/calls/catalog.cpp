@@ -11,11 +11,16 @@
 #include "halos/columns.hpp"
 #include "halos/group_moments.hpp"
 #include "support/context.hpp"
+#include "support/message.hpp"
 #include "support/one_process.hpp"
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string_view>
+#include <variant>
 #include <vector>
 
 namespace kith {
@@ -101,6 +106,26 @@ Catalog DeviceCatalog::to_host(CudaStream stream) const {
         return {};
     }
     return detail::on_gpu().catalog_on_host(*this, cuda(device_.index, stream));
+}
+
+void store_column(const DeviceCatalog& catalog, std::string_view field, const ColumnMemory& to, CudaStream stream) {
+    const auto column = std::ranges::find(catalog_columns, field, &CatalogColumn::field);
+    if (field.empty() || column == catalog_columns.end()) {
+        throw detail::error(ErrorKind::invalid_argument, "a catalog has no field '", field, "'");
+    }
+    const bool fits =
+        std::holds_alternative<std::vector<double> Catalog::*>(column->values)
+            ? std::holds_alternative<std::span<float>>(to) || std::holds_alternative<std::span<double>>(to)
+        : std::holds_alternative<std::vector<std::int64_t> Catalog::*>(column->values)
+            ? std::holds_alternative<std::span<std::int32_t>>(to)
+            : std::holds_alternative<std::span<std::uint8_t>>(to);
+    if (!fits) {
+        throw detail::error(ErrorKind::invalid_argument, "the memory for the field '", field,
+                            "' is for numbers of another kind; real numbers take float or double, whole ones "
+                            "std::int32_t, flags std::uint8_t");
+    }
+    detail::on_gpu().store_column(catalog, static_cast<std::size_t>(column - catalog_columns.begin()), to,
+                                  cuda(catalog.device().index, stream));
 }
 
 } // namespace kith

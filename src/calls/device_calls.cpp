@@ -366,6 +366,7 @@ const DeviceCalls& on_gpu() {
                                        .catalog = catalog_on_device,
                                        .device_catalog = device_catalog,
                                        .catalog_on_host = catalog_on_host,
+                                       .store_column = store_column,
                                        .describe_part = part_describer,
                                        .group_order = group_order,
                                        .gather_rows = gather_rows,

@@ -78,6 +78,8 @@ struct DeviceCalls {
     DeviceCatalog (*device_catalog)(const halos::LabeledGroups& groups, const Particles& particles,
                                     const FofSummary& found, const CatalogOptions& options);
     Catalog (*catalog_on_host)(const DeviceCatalog& catalog, const Execution& execution);
+    void (*store_column)(const DeviceCatalog& catalog, std::size_t column, const ColumnMemory& to,
+                         const Execution& execution);
     /// Describes groups of one rank, whose particles are the host's.
     std::unique_ptr<halos::PartDescriber> (*describe_part)(const Execution& execution);
     void (*group_order)(std::span<const std::int32_t> labels, std::int64_t groups, std::span<std::int32_t> indices,

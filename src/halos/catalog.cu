@@ -14,7 +14,9 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <type_traits>
 #include <utility>
+#include <variant>
 #include <vector>
 
 namespace kith::detail::inline KITH_GPU {
@@ -103,6 +105,36 @@ Catalog catalog_on_host(const DeviceCatalog& catalog, const Execution& execution
     const CatalogMemory& memory = catalog.memory();
     copy_to_host(context, memory.columns, memory.members.data(), memory.sizes, memory.has_velocities, copy);
     return copy;
+}
+
+namespace {
+
+/// A number in another type, and zeros behind the last.
+template <class From, class To>
+struct StoreColumn {
+    const From* from;
+    std::int64_t count;
+    To* to;
+
+    __device__ void operator()(std::int64_t i) const { to[i] = i < count ? static_cast<To>(from[i]) : To(0); }
+};
+
+} // namespace
+
+void store_column(const DeviceCatalog& catalog, std::size_t column, const ColumnMemory& to,
+                  const Execution& execution) {
+    const std::int64_t count =
+        catalog_columns[column].size(catalog.groups, catalog.dimension, catalog.memory().has_velocities);
+    const void* const from = catalog.memory().columns[column];
+    DeviceWork work(execution);
+    std::visit(
+        [&]<class To>(std::span<To> memory) {
+            using From = std::conditional_t<std::is_floating_point_v<To>, double,
+                                            std::conditional_t<sizeof(To) == 1, std::uint8_t, std::int64_t>>;
+            for_each_index(work, "column of a catalog", std::ssize(memory),
+                           StoreColumn<From, To>{static_cast<const From*>(from), count, memory.data()});
+        },
+        to);
 }
 
 namespace {

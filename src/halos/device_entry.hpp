@@ -13,6 +13,7 @@
 #include "support/context.hpp"
 #include "tree/device_handle.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -26,6 +27,9 @@ DeviceCatalog device_catalog(const halos::LabeledGroups& groups, const Particles
                              const CatalogOptions& options);
 /// The catalog in memory of the host.
 Catalog catalog_on_host(const DeviceCatalog& catalog, const Execution& execution);
+
+/// Writes a column of catalog_columns, on the stream, to memory for numbers of its kind.
+void store_column(const DeviceCatalog& catalog, std::size_t column, const ColumnMemory& to, const Execution& execution);
 
 /// Describes groups of one rank.
 std::unique_ptr<halos::PartDescriber> part_describer(const Execution& execution);

@@ -11,6 +11,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -171,6 +172,23 @@ void expect_column(const DeviceCatalog& found, const Catalog& expected) {
     EXPECT_EQ(on_host(found.column<Member>()), expected.*Member);
 }
 
+/// Into arrays with fewer rows than there are groups, and with more.
+template <class To, class T>
+void expect_stored(const DeviceCatalog& found, const CatalogColumn& column, const std::vector<T>& values) {
+    for (const std::int64_t rows : {found.groups - 2, found.groups + 3}) {
+        const auto size = static_cast<std::size_t>(rows * column.width(found.dimension));
+        std::vector<To> expected(size);
+        for (std::size_t i = 0; i < std::min(size, values.size()); ++i) {
+            expected[i] = static_cast<To>(values[i]);
+        }
+        const OnDevice<To> there(std::vector<To>(size, To(7)));
+        const std::size_t number =
+            std::ranges::find(catalog_columns, column.name, &CatalogColumn::name) - catalog_columns.begin();
+        EXPECT_EQ(bytes_over_the_bus([&] { detail::on_gpu().store_column(found, number, there.span(), cuda()); }), 0);
+        EXPECT_EQ(on_host(std::span<const To>(there.span())), expected) << column.field;
+    }
+}
+
 TEST_F(CallsOnDevice, LeaveTheCatalogOnTheDevice) {
     const Sample<float> made = sample<float>({1100, 300, 64, 33, 32, 31, 20, 20, 19, 3, 1, 1}, 3, 7);
     const FofResult groups = in_box(made.groups, Box::periodic(sample_period));
@@ -213,6 +231,15 @@ TEST_F(CallsOnDevice, LeaveTheCatalogOnTheDevice) {
             EXPECT_EQ(on_the_host.member_array, expected.member_array);
             EXPECT_EQ(on_the_host.min_members, 20);
             EXPECT_TRUE(same_values(on_the_host, expected));
+            for_each_field(expected, [&]<class T>(const CatalogColumn& column, const std::vector<T>& values) {
+                if constexpr (std::is_same_v<T, double>) {
+                    expect_stored<float>(copy, column, values);
+                    expect_stored<double>(copy, column, values);
+                } else {
+                    expect_stored<std::conditional_t<std::is_same_v<T, std::uint8_t>, T, std::int32_t>>(copy, column,
+                                                                                                        values);
+                }
+            });
         }
         EXPECT_EQ(emulation::held_on_device(), before);
     }
@@ -223,6 +250,12 @@ TEST(DeviceCatalogs, WithoutGroupsOrOnTheCpu) {
     EXPECT_EQ(none.column<&Catalog::mass>().size(), 0U);
     EXPECT_TRUE(none.members().empty());
     EXPECT_EQ(none.to_host().groups, 0);
+    std::vector<float> numbers(3);
+    EXPECT_TRUE(is_refused(ErrorKind::invalid_argument, {"no field 'weight'"},
+                           [&] { store_column(none, "weight", std::span(numbers)); }));
+    EXPECT_TRUE(is_refused(ErrorKind::invalid_argument, {"'count'", "whole ones std::int32_t"},
+                           [&] { store_column(none, "count", std::span(numbers)); }));
+    EXPECT_TRUE(lacks_its_gpu([&] { store_column(none, "mass", std::span(numbers)); }));
     const Sample<float> made = sample<float>({20}, 3, 1);
     EXPECT_TRUE(is_refused(ErrorKind::invalid_argument, {"device_catalog() runs on a GPU"},
                            [&] { (void)device_catalog(made.groups, made.positions_only(), {.execution = cpu(1)}); }));
