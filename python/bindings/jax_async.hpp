@@ -7,6 +7,7 @@
 
 #include "jax_call.hpp"
 
+#include <kith/async_tree.hpp>
 #include <kith/device_status.hpp>
 #include <kith/error.hpp>
 #include <kith/execution.hpp>
@@ -45,6 +46,14 @@ inline std::span<std::byte> scratch_of(ffi::ScratchAllocator& allocator, std::in
         throw Error(ErrorKind::out_of_memory, "XLA has no " + std::to_string(bytes) + " bytes of scratch on the GPU");
     }
     return {static_cast<std::byte*>(*memory), size};
+}
+
+/// An index in an array of a batch, which is that of these points.
+inline AsyncTree tree_in(const ffi::AnyBuffer& index, std::int64_t array, const PointsView& points, const Box& box) {
+    const auto* const memory = array_in(index, 1, array);
+    return {{const_cast<std::byte*>(memory), static_cast<std::size_t>(index.dimensions().back())},
+            {points.dtype(), points.dimension(), points.count()},
+            box};
 }
 
 /// NaN, or -1: what a call that is refused leaves.

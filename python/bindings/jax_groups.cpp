@@ -1,11 +1,12 @@
 // Labels of groups and their catalog as custom calls of XLA.
 //
 // A catalog has room for as many groups as the caller says; its other rows are 0. On a GPU the groups are found and
-// described there, but the catalog comes from the host, for which the call waits.
+// described there, and columns go from array to array; the call waits for their number and sizes.
 #include "jax_call.hpp"
 #include "jax_trees.hpp"
 
 #include <kith/catalog_columns.hpp>
+#include <kith/device_catalog.hpp>
 #include <kith/fof.hpp>
 #if KITH_JAX_HAS_CUDA
 #include "jax_async.hpp"
@@ -14,8 +15,11 @@
 #endif
 
 #include <algorithm>
-#include <type_traits>
+#include <cstddef>
+#include <cstdint>
+#include <span>
 #include <utility>
+#include <variant>
 #include <vector>
 
 namespace kith::python {
@@ -27,7 +31,7 @@ LinkingLength length_of(double length, bool is_relative) {
 }
 
 ffi::Error label(const ffi::AnyBuffer& points, Output labels, double length, bool is_relative, Numbers periods,
-                 Numbers origins, bool is_kept) {
+                 Numbers origins, bool is_kept, bool /*has_index*/) {
     return guarded([&] {
         Batch(labels, 1).for_each([&](std::int64_t element) {
             const KeptOrPoints index(points_of(points, {}, element), box_of(periods, origins), is_kept);
@@ -39,21 +43,32 @@ ffi::Error label(const ffi::AnyBuffer& points, Output labels, double length, boo
 
 #if KITH_JAX_HAS_CUDA
 ffi::Error label_async(const Execution& execution, ffi::ScratchAllocator& allocator, const ffi::AnyBuffer& points,
-                       Output labels, double length, bool is_relative, Numbers periods, Numbers origins,
-                       bool /*is_kept*/) {
+                       const ffi::AnyBuffer& index, Output labels, double length, bool is_relative, Numbers periods,
+                       Numbers origins, bool /*is_kept*/, bool has_index) {
     return guarded([&] {
         PendingCalls::of_process().raise_finished(false);
         spoil(labels, execution.stream);
-        const PointsView first = points_of(points, execution.device);
-        const std::int64_t bytes = fof_async_bytes({first.dtype(), first.dimension(), first.count()}, execution);
-        const std::span<std::byte> scratch = scratch_of(allocator, bytes); // of all elements
+        const Box box = box_of(periods, origins);
         const Batch batch(labels, 1);
+        std::span<std::byte> scratch; // of all elements
         batch.for_each([&](std::int64_t element) {
-            PendingCalls::of_process().run(execution, batch.place_of(element), [&](PendingCalls::Report& report) {
-                fof_async(elements_of<std::int32_t>(labels, 1, element), points_of(points, execution.device, element),
-                          length_of(length, is_relative), {.box = box_of(periods, origins), .execution = execution},
-                          scratch, &report.summary, &report.status);
-            });
+            const auto label_in = [&](const auto& source, const Box& of_options, std::int64_t bytes) {
+                if (scratch.empty()) {
+                    scratch = scratch_of(allocator, bytes);
+                }
+                PendingCalls::of_process().run(execution, batch.place_of(element), [&](PendingCalls::Report& report) {
+                    fof_async(elements_of<std::int32_t>(labels, 1, element), source, length_of(length, is_relative),
+                              {.box = of_options, .execution = execution}, scratch, &report.summary, &report.status);
+                });
+            };
+            const PointsView sources = points_of(points, execution.device, batch.array_of(points, element));
+            if (has_index) {
+                const AsyncTree tree = tree_in(index, batch.array_of(index, element), sources, box);
+                label_in(tree, Box(), fof_async_bytes(tree, execution));
+            } else {
+                label_in(sources, box,
+                         fof_async_bytes({sources.dtype(), sources.dimension(), sources.count()}, execution));
+            }
         });
     });
 }
@@ -95,27 +110,44 @@ struct GroupOptions {
     bool is_kept;
 };
 
-template <class T>
-void store(const Execution& execution, std::span<T> memory, const std::vector<T>& values) {
-    if (execution.device.kind == DeviceKind::cpu) {
-        std::ranges::copy(values, memory.begin());
-        return;
+/// Memory for a column of an element.
+ColumnMemory memory_of(const CatalogColumn& column, Output result, std::int64_t element) {
+    const std::size_t own = column.shape == ColumnShape::scalar ? 1 : 2;
+    if (std::holds_alternative<std::vector<std::int64_t> Catalog::*>(column.values)) {
+        return elements_of<std::int32_t>(result, own, element);
     }
-#if KITH_JAX_HAS_CUDA
-    check_cuda_call(
-        cudaMemcpyAsync(memory.data(), values.data(), memory.size_bytes(), cudaMemcpyHostToDevice, execution.stream),
-        "copying a catalog");
-    check_cuda_call(cudaStreamSynchronize(execution.stream), "copying a catalog"); // the values go with the caller
-#endif
+    if (std::holds_alternative<std::vector<std::uint8_t> Catalog::*>(column.values)) {
+        return elements_of<std::uint8_t>(result, own, element);
+    }
+    if (dtype_of(*result) == DType::float64) {
+        return elements_of<double>(result, own, element);
+    }
+    return elements_of<float>(result, own, element);
+}
+
+/// Calls visit(column, member, memory) for each column that there is.
+template <class Visitor>
+void for_each_column(const Catalog& catalog, ffi::RemainingRets results, bool has_velocities, std::int64_t element,
+                     const Visitor& visit) {
+    std::size_t next = 0;
+    for_each_field(catalog, [&](const CatalogColumn& column, const auto& values) {
+        if (column.presence != ColumnPresence::with_velocities || has_velocities) {
+            visit(column, values, memory_of(column, results.get<ffi::AnyBuffer>(next++).value(), element));
+        }
+    });
 }
 
 /// A column of a catalog, cut or filled up with zeros to the length of the result, in its type.
-template <class To, class From>
-void store_column(const Execution& execution, std::span<To> memory, const std::vector<From>& values) {
-    std::vector<To> rows(memory.size());
-    std::transform(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(std::min(values.size(), rows.size())),
-                   rows.begin(), [](From value) { return static_cast<To>(value); });
-    store(execution, memory, rows);
+template <class From>
+void store_on_host(const std::vector<From>& values, const ColumnMemory& to) {
+    std::visit(
+        [&]<class To>(std::span<To> memory) {
+            const auto last = values.begin() + static_cast<std::ptrdiff_t>(std::min(values.size(), memory.size()));
+            const auto rest =
+                std::transform(values.begin(), last, memory.begin(), [](From value) { return static_cast<To>(value); });
+            std::fill(rest, memory.end(), To(0));
+        },
+        to);
 }
 
 ffi::Error describe(const Execution& execution, const ffi::AnyBuffer& points, const ParticleColumns& columns,
@@ -129,27 +161,30 @@ ffi::Error describe(const Execution& execution, const ffi::AnyBuffer& points, co
                                      options.is_kept && execution.device.kind == DeviceKind::cpu);
             const FofSummary found = fof_into(label, index.get(), length_of(options.length, options.is_relative),
                                               {.box = index.box(), .execution = execution});
-            const Catalog catalog = kith::catalog(label, found, columns.of(positions, batch, element),
-                                                  {.min_members = options.min_members, .execution = execution});
-            store(execution, elements_of<std::int32_t>(groups, 0, element),
-                  {static_cast<std::int32_t>(catalog.groups)});
-            std::size_t next = 0;
-            for_each_field(catalog, [&]<class T>(const CatalogColumn& column, const std::vector<T>& values) {
-                if (column.presence == ColumnPresence::with_velocities && !columns.has_velocities) {
-                    return;
-                }
-                Output result = results.get<ffi::AnyBuffer>(next++).value();
-                const std::size_t own = column.shape == ColumnShape::scalar ? 1 : 2;
-                if constexpr (std::is_same_v<T, std::int64_t>) {
-                    store_column(execution, elements_of<std::int32_t>(result, own, element), values);
-                } else if constexpr (std::is_same_v<T, std::uint8_t>) {
-                    store_column(execution, elements_of<std::uint8_t>(result, own, element), values);
-                } else if (dtype_of(*result) == DType::float64) {
-                    store_column(execution, elements_of<double>(result, own, element), values);
-                } else {
-                    store_column(execution, elements_of<float>(result, own, element), values);
-                }
-            });
+            const Particles particles = columns.of(positions, batch, element);
+            const CatalogOptions asked{.min_members = options.min_members, .execution = execution};
+            const std::span<std::int32_t> number = elements_of<std::int32_t>(groups, 0, element);
+            if (execution.device.kind == DeviceKind::cpu) {
+                const Catalog catalog = kith::catalog(label, found, particles, asked);
+                number[0] = static_cast<std::int32_t>(catalog.groups);
+                for_each_column(catalog, results, columns.has_velocities, element,
+                                [](const CatalogColumn& /*column*/, const auto& values, const ColumnMemory& to) {
+                                    store_on_host(values, to);
+                                });
+                return;
+            }
+#if KITH_JAX_HAS_CUDA
+            const DeviceCatalog catalog = device_catalog(label, found, particles, asked);
+            const auto count = static_cast<std::int32_t>(catalog.groups);
+            check_cuda_call(
+                cudaMemcpyAsync(number.data(), &count, sizeof(count), cudaMemcpyHostToDevice, execution.stream),
+                "copying the number of groups");
+            for_each_column(Catalog(), results, columns.has_velocities, element,
+                            [&](const CatalogColumn& column, const auto& /*values*/, const ColumnMemory& to) {
+                                store_column(catalog, column.field, to, execution.stream);
+                            });
+            check_cuda_call(cudaStreamSynchronize(execution.stream), "copying a catalog"); // which is freed now
+#endif
         });
     });
 }
@@ -158,12 +193,14 @@ template <class Binding>
 auto with_label_options(Binding binding) {
     return std::move(binding)
         .template Arg<ffi::AnyBuffer>()
+        .template Arg<ffi::AnyBuffer>()
         .template Ret<ffi::AnyBuffer>()
         .template Attr<double>("length")
         .template Attr<bool>("is_relative")
         .template Attr<Numbers>("periods")
         .template Attr<Numbers>("origins")
-        .template Attr<bool>("is_kept");
+        .template Attr<bool>("is_kept")
+        .template Attr<bool>("has_index");
 }
 template <class Binding>
 auto with_catalog_options(Binding binding) {
@@ -185,7 +222,8 @@ auto with_catalog_options(Binding binding) {
         .template Attr<Numbers>("origins")
         .template Attr<bool>("is_kept");
 }
-XLA_FFI_DEFINE_HANDLER(label_on_cpu, ([](ffi::AnyBuffer points, Output labels, auto... options) {
+XLA_FFI_DEFINE_HANDLER(label_on_cpu,
+                       ([](ffi::AnyBuffer points, ffi::AnyBuffer /*index*/, Output labels, auto... options) {
                            return label(points, labels, options...);
                        }),
                        with_label_options(ffi::Ffi::Bind()));
@@ -201,8 +239,8 @@ XLA_FFI_DEFINE_HANDLER(describe_on_cpu,
 #if KITH_JAX_HAS_CUDA
 XLA_FFI_DEFINE_HANDLER(label_on_gpu,
                        ([](CudaStream stream, std::int32_t device, ffi::ScratchAllocator scratch, ffi::AnyBuffer points,
-                           Output labels, auto... options) {
-                           return label_async(cuda(device, stream), scratch, points, labels, options...);
+                           ffi::AnyBuffer index, Output labels, auto... options) {
+                           return label_async(cuda(device, stream), scratch, points, index, labels, options...);
                        }),
                        with_label_options(on_gpu().Ctx<ffi::ScratchAllocator>()));
 XLA_FFI_DEFINE_HANDLER(describe_on_gpu,

@@ -7,8 +7,8 @@ import numpy
 
 from kith import _arrays, _core, _fof, _jax_sharded_calls
 from kith._jax_rows import column, rows_of
-from kith._jax_search import as_array, is_sharded, jax, jnp, whole
-from kith._jax_tree import points_of
+from kith._jax_search import as_array, index_operand, is_sharded, jax, jnp, whole
+from kith._jax_tree import index_of, points_of
 
 # Groups and the columns of `kith.Catalog`; `velocity` and `velocity_dispersion` are None without velocities.
 Catalog = collections.namedtuple("Catalog", ("groups", *(column[0] for column in _core.catalog_columns)))
@@ -24,13 +24,15 @@ def fof(points, linking_length=None, *, b=None, box=None, comm=None):
     [1, 0, 0]
     """
     length, is_relative = _length(linking_length, b)
+    index = index_of(points)
     points, space = points_of(points, box)
     points = jax.lax.stop_gradient(points)
     if is_sharded(points):
         return _jax_sharded_calls.labels(points, length, is_relative, space, comm)
     _jax_sharded_calls.require_no_comm(comm)
     call = jax.ffi.ffi_call("kith_label", jax.ShapeDtypeStruct(points.shape[:1], jnp.int32), vmap_method="expand_dims")
-    return call(whole(points, "points"), length=numpy.float64(length), is_relative=is_relative, **space.attributes())
+    return call(whole(points, "points"), index_operand(index), length=numpy.float64(length), is_relative=is_relative,
+                **space.attributes(), has_index=index is not None)
 
 
 def fof_catalog(points, linking_length=None, *, b=None, box=None, velocities=None, masses=None, types=None,
@@ -71,7 +73,8 @@ def fof_catalog(points, linking_length=None, *, b=None, box=None, velocities=Non
 
     Notes
     -----
-    Not differentiable: take sums over the members that `group_order` brings together. On a GPU the call waits.
+    Not differentiable: take sums over the members that `group_order` brings together. On a GPU the call waits for the
+    number and the sizes of the groups; positions, columns and labels do not leave it.
 
     Examples
     --------

@@ -85,7 +85,7 @@ def space_of(box, dimension, is_kept=False):
     return Space(tuple(periods), tuple(math.nan if origin is None else origin for origin in origins), is_kept)
 
 
-def _call(options, points, queries):
+def _call(options, points, queries, index):
     if is_sharded(points) or is_sharded(queries):
         return _jax_sharded_calls.search(options, points, queries)
     _jax_sharded_calls.require_no_comm(options.comm)
@@ -95,23 +95,28 @@ def _call(options, points, queries):
     shapes = [jax.ShapeDtypeStruct((rows, options.k), points.dtype),
               jax.ShapeDtypeStruct((rows, options.k), options.index_dtype)]
     name = "kith_search_self" if queries is None else "kith_search_queries"
-    arrays = (points,) if queries is None else (points, queries)
+    arrays = (points, index_operand(index)) if queries is None else (points, index_operand(index), queries)
     distances, indices = jax.ffi.ffi_call(name, shapes, vmap_method="expand_dims")(
         *arrays, k=numpy.int64(options.k), exclude_self=options.exclude_self,
-        max_distance=numpy.float64(options.max_distance), **options.space.attributes())
+        max_distance=numpy.float64(options.max_distance), **options.space.attributes(), has_index=index is not None)
     return distances, indices
 
 
+def index_operand(index):
+    return jnp.zeros(0, jnp.uint8) if index is None else index
+
+
 @functools.partial(jax.custom_jvp, nondiff_argnums=(0,))
-def search(options, points, queries):
-    return _call(options, points, queries)
+def search(options, points, queries, index=None):
+    """`index` is that of the points on a GPU (_jax_tree.py), or None."""
+    return _call(options, points, queries, index)
 
 
 @search.defjvp
 def _search_derivative(options, primals, tangents):
     """Linear in the tangents, so that JAX has the reverse by transposition, and made of what has derivatives again."""
     distances, indices = search(options, *primals)
-    (points, queries), (of_points, of_queries) = primals, tangents
+    (points, queries, _), (of_points, of_queries, _) = primals, tangents
     slopes = jnp.zeros_like(distances)
     if points.shape[0] > 0:  # else nothing is near anything
         around, of_around = (points, of_points) if queries is None else (queries, of_queries)

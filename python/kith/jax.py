@@ -24,7 +24,7 @@ from kith._jax_groups import Catalog as Catalog, fof as fof, fof_catalog as fof_
 from kith._jax_rows import in_blocks, in_input_order, of_neighbors, rows_of, rows_of_function, without
 from kith._jax_search import as_array, is_sharded, jax, number_of_neighbors, real
 from kith._jax_sums import NeighborSums as NeighborSums, density as density, sum_neighbors as sum_neighbors
-from kith._jax_tree import Tree as Tree, points_of, tree_of, z_order
+from kith._jax_tree import Tree as Tree, index_of, indexed_tree_of, points_of, tree_of, z_order
 
 
 def release_trees():
@@ -87,17 +87,18 @@ def knn(points, k, queries=None, *, box=None, exclude_self=False, max_distance=N
     >>> jax.grad(mean)(points).tolist()
     [[0.0, -1.0], [0.0, 1.0]]
     """
+    index = index_of(points)
     points, space = points_of(points, box)
     options = _options(k, space, exclude_self, max_distance, index_dtype, comm)
     if options.exclude_self and queries is not None:
         raise ValueError("exclude_self is for searches around the points themselves; leave it or the queries out")
     if queries is None:
-        return _jax_search.search(options, points, None)
+        return _jax_search.search(options, points, None, index)
     queries = real(queries, "queries")
     if queries.shape[1] != points.shape[1] or queries.dtype != points.dtype:
         raise TypeError(f"queries are of shape {queries.shape} and type {queries.dtype}, the points of shape "
                         f"{points.shape} and type {points.dtype}; dimension and type must agree")
-    return _jax_search.search(options, points, queries)
+    return _jax_search.search(options, points, queries, index)
 
 
 def synchronize():
@@ -150,8 +151,8 @@ def reduce_neighbors(function, points, k, *, fields=None, block_rows=None, box=N
     Notes
     -----
     Among equally distant points z-order decides, not the order of `points`; with `fields` as in `knn`. Differentiable
-    as `knn` is, also with respect to fields: blocks are then computed once more rather than stored. Blocks search a
-    `Tree`, which on a GPU each of them builds. Of sharded points neighbors are stored, their fields a block at a time, and
+    as `knn` is, also with respect to fields: blocks are then computed once more rather than stored. Blocks search
+    one `Tree`. Of sharded points neighbors are stored, their fields a block at a time, and
     fields have no derivatives.
 
     Source: J. Stücker et al. (2026), arXiv:2604.05885, section III-E.
@@ -199,7 +200,7 @@ def _reduce_fields(function, points, space, k, fields, block_rows, exclude_self,
     count = points.shape[0]
     fields = jax.tree_util.tree_map(lambda rows: rows_of(rows, count, "fields"), fields)
     block_rows = _block_rows(block_rows, k)
-    tree = tree_of(space._replace(is_kept=True), points)
+    tree = indexed_tree_of(space, points)
     order = z_order(tree)
 
     @jax.checkpoint

@@ -10,6 +10,7 @@ from jax import numpy as jnp  # noqa: E402
 
 import kith  # noqa: E402
 import kith.jax  # noqa: E402
+from kith import _jax_tree  # noqa: E402
 
 jax.config.update("jax_enable_x64", True)
 POINTS = numpy.random.default_rng(21).random((400, 3))
@@ -55,6 +56,55 @@ def test_a_tree_made_under_jit_is_built_once():
     for place, around in enumerate(queries):
         assert equal([array[place] for array in found], kith.knn(points, 2, around))
     assert _jax.trees_built() == built + 1
+
+
+def lowered_for_a_gpu(function, *arguments):
+    return jax.jit(function).trace(*arguments).lower(lowering_platforms=("cuda",)).as_text()
+
+
+@pytest.fixture
+def indexed(monkeypatch):
+    """Trees have the index of a GPU, which the CPU does not read."""
+    monkeypatch.setattr(_jax_tree, "_is_on_gpu", lambda points: True)
+    monkeypatch.setattr(_jax, "index_bytes", lambda is_double, dimension, points: 1024, raising=False)
+
+
+def test_the_index_on_a_gpu_is_written_once(indexed):
+    def answers(points):
+        tree = kith.jax.Tree(points, box=1)
+        return *kith.jax.knn(tree, 4), *kith.jax.knn(tree, 2, points[:5] + 0.01), kith.jax.fof(tree, 0.1)
+
+    text = lowered_for_a_gpu(answers, POINTS)
+    assert text.count("@kith_index(") == 1 and text.count("has_index = true") == 3
+    expected = (*kith.knn(POINTS, 4, box=1), *kith.knn(POINTS, 2, POINTS[:5] + 0.01, box=1), kith.fof(POINTS, 0.1, box=1))
+    assert equal(jax.jit(answers)(POINTS), expected)
+
+    def total(points):
+        return kith.jax.reduce_neighbors(lambda distances, own, near: (distances * near).sum(axis=1), points, 3, box=1,
+                                         fields=points[:, 0], block_rows=90).sum()
+
+    text = lowered_for_a_gpu(total, POINTS)
+    assert text.count("@kith_index(") == 1 and "has_index = true" in text and "has_index = false" not in text
+    value, slopes = jax.value_and_grad(total)(POINTS)
+    distances, rows = kith.knn(POINTS, 3, box=1)
+    assert numpy.isclose(value, (distances * POINTS[rows, 0]).sum(), rtol=1e-14) and numpy.isfinite(slopes).all()
+    halves = POINTS.reshape(2, 200, 3)
+    for place, found in enumerate(zip(*jax.vmap(lambda points: kith.jax.knn(kith.jax.Tree(points), 3))(halves))):
+        assert equal(found, kith.knn(halves[place], 3))
+
+
+def test_the_index_on_a_gpu_is_that_of_its_points(indexed):
+    """It is lost where the points might not be those it was made of."""
+    tree = kith.jax.Tree(POINTS, box=1)
+    of_closure = lowered_for_a_gpu(lambda queries: kith.jax.knn(tree, 2, queries), POINTS[:5])
+    assert "has_index = true" in of_closure and "@kith_index(" not in of_closure
+    assert "has_index = false" in lowered_for_a_gpu(lambda tree: kith.jax.knn(tree, 2), tree)
+    half = jax.tree_util.tree_map(lambda x: x / 2, tree)
+    assert "has_index = false" in lowered_for_a_gpu(lambda queries: kith.jax.knn(half, 2, queries), POINTS[:5])
+    tree.points = jnp.asarray(POINTS / 2)
+    assert "has_index = false" in lowered_for_a_gpu(lambda queries: kith.jax.knn(tree, 2, queries), POINTS[:5])
+    slopes = jax.grad(lambda tree: kith.jax.knn(tree, 3)[0].sum())(kith.jax.Tree(POINTS, box=1))
+    assert isinstance(slopes, kith.jax.Tree) and slopes.points.shape == POINTS.shape
 
 
 def test_a_tree_is_one_of_its_points():
