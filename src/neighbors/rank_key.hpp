@@ -75,7 +75,7 @@ __device__ RankKey<T> least_of_warp(RankKey<T> key) {
 #pragma unroll
     for (int lanes = warp_size / 2; lanes > 0; lanes /= 2) {
         const RankKey<T> other = key.across(lanes);
-        key = other < key ? other : key;
+        key = RankKey<T>::either(other < key, other, key);
     }
     return key;
 }

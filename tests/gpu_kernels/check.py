@@ -39,7 +39,6 @@ LOCAL = (
     (r"^link_by_range_queries_kernel<", 2976, "a thread's stack of nodes is an array with variable indices"),
     (r"^search_tree_kernel<", 104, "ptxas keeps values there that are used once a query, for more warps"),
     (r"^search_forest_kernel<", 88, "the same"),
-    (r"^search_cells_kernel<", 72, "the same"),
     (r"^search_all_pairs_kernel<", 32, "the same"),
 )
 

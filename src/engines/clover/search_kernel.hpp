@@ -42,7 +42,8 @@ struct SearchCellsJob {
     const CellQueries* blocks;
 };
 
-inline constexpr int search_cells_warps = 4; ///< of a block
+inline constexpr int search_cells_warps = 4;  ///< of a block
+inline constexpr int search_cells_blocks = 4; ///< at least, of a multiprocessor
 
 /// One query, served by a warp.
 template <class T, int D, bool Periodic>
@@ -146,7 +147,7 @@ private:
 };
 
 template <class T, int D, bool Periodic, int Rows>
-__global__ void __launch_bounds__(search_cells_warps* warp_size)
+__global__ void __launch_bounds__(search_cells_warps* warp_size, search_cells_blocks)
     search_cells_kernel(const __grid_constant__ SearchCellsJob<T> job) {
     constexpr int size = search_cells_warps * queue_size;
     __shared__ SharedArray<RankKey<T>, size> waiting;
