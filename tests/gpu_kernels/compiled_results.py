@@ -44,12 +44,11 @@ ARRAYS_THAT_DIFFER = {"three arrays": 3, "four arrays": 4}
 # Structures with padding, which the host's compiler copies and nvcc does not: pattern of the kernel's name, alignment.
 HAS_PADDING = (
     (r"^collect_kernel<(MassSumPass|VectorSumPass|SpreadSumPass)", 16),  # a sum of 128 bits, an exponent, 12 bytes
-    (r"^resolve_frame_kernel<", 8),                                      # behind the flags and the scale of a frame
+    (r"^(resolve_frame_kernel|complete_kernel<(Store|Load)Frame)<", 8),  # behind the flags and the scale of a frame
 )
 # Kernels that no call below launches, or that the interpreter cannot run: pattern of the name, why.
 NOT_RUN = (
     (r"^complete_kernel<CompleteSearchFrame<", "calls pow, a function, for the radius that a search begins with"),
-    (r"^complete_kernel<StoreFrame<", "only for asynchronous calls on a kept tree, whose other kernels are run"),
     (r"^(merge_rows_kernel<|each_index_kernel<ReportRows<)", "only for searches in pieces, when memory is short"),
     (r"^each_index_kernel<(FindRuns|MakeRunsOfMembers)<unsigned long>", "only for keys of groups that take 64 bits"),
     (r"^join_below_kernel<int, AttributeOfNode<int>, JoinComponents>", "only for more than a thousand points"),
@@ -81,6 +80,7 @@ CASES = (
     ("clover 8 periodic queries", 120, "clustered"), ("clover 40 periodic queries", 120, "coincident"),
     ("clover 8 flat", 120, "clustered"), ("clover 8 flat periodic", 120, "coincident"),
     ("fof 0.2 async", 400, "clustered"), ("fof 0.2 async periodic", 200, "coincident"),
+    ("fof 0.2 async kept", 200, "clustered"), ("fof 0.2 async in_memory periodic", 200, "clustered"),
     ("pairs 0.2", 200, "clustered"), ("pairs 0.2 async periodic", 200, "coincident"),
     ("ranges 0.2", 200, "clustered"), ("ranges 0.2 periodic", 100, "coincident"),
     ("catalog 0.2 periodic masses", 400, "clustered"), ("catalog 0.2", 300, "coincident"),
@@ -105,6 +105,7 @@ CASES = (
 # In three dimensions only: the kernels that users write with the public headers, and halos.
 IN_THREE_DIMENSIONS = (
     ("own_kernels 0", 60, "clustered"), ("own_kernels 0 periodic", 30, "coincident"),
+    ("own_walks 0", 60, "clustered"), ("own_walks 0 periodic", 60, "coincident"),
     ("spheres 0.2 periodic masses", 200, "clustered"), ("spheres 0.2 outermost", 200, "clustered"),
     ("spheres 0.2 bound_only masses", 100, "coincident"),
 )
