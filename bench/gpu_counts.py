@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""What three calls put on a GPU's stream: launches, waits, bytes over the bus, passes over the points.
+"""What calls put on a GPU's stream: launches, waits, bytes over the bus, passes over the points.
 
   bench/gpu_counts.py PROGRAM [--check bench/models/gpu_counts.md]     PROGRAM: build/dev/bin/record_launches
 
-A formula names every launch of a call, in order, for any number of uniform points. Counted: at a few small sizes the
-calls run on the emulated GPU, where each launch, the bits of each sort, fills, copies, waits and bytes must be those of
-the formula. The table has the formula at the full size, which was not run. --check compares it with the one in a page.
+Of three calls a formula names every launch, in order, for any number of uniform points. Counted: at a few small sizes
+the calls run on the emulated GPU, where each launch, the bits of each sort, fills, copies, waits and bytes must be those
+of the formula. The table has the formula at the full size, which was not run. What others do depends on the points, round
+by round: they are counted with a few points, of fixed seeds. --check compares both tables with those in a page.
 
 A pass reads or writes something of every point, or more: a kernel, a pass of a radix sort, the reading before it that
 counts digits, a selection, a sum, a copy. Copies between arrays of one GPU do not cross the bus. CUB launches two
@@ -164,6 +165,26 @@ ROWS = (
 )
 
 
+@dataclasses.dataclass(frozen=True)
+class Sample:
+    """A call with some points, whose launches no formula names."""
+
+    name: str
+    points: int
+    call: str
+    parameter: float
+    axes: int = 3
+
+
+SAMPLES = (
+    Sample("2,000 points, sums over 16 neighbors", 2000, "sums", 16),
+    Sample("4,000 points, pair counts in two bins around 20 neighbors", 4000, "pair_counts", 20),
+    Sample("1,500 particles, 5 groups of 300: what is bound", 1500, "unbind", 300),
+    Sample("2,000 particles, halos of b = 0.6: spheres", 2000, "spheres", 0.6),
+    Sample("2,000 points, HDBSCAN* with 5 samples", 2000, "hdbscan", 5),
+)
+
+
 def counted(program, row, points, parameter, multiprocessors):
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder) / f"points.{row.axes}.f32"
@@ -215,13 +236,24 @@ def line_of(row, modeled):
     return "| " + " | ".join(map(str, columns)) + " |"
 
 
+def line_of_sample(program, sample):
+    found = counted(program, sample, sample.points, sample.parameter, MULTIPROCESSORS)
+    of_cub = [launch for launch in found["launches"] if "elements" in launch]
+    passes = sum(passes_of_sort(launch.get("key_bits", 0)) + 1 if launch.get("key_bits") else 1
+                 for launch in found["launches"] if has_item_for_each_point(launch, sample.points))
+    columns = [sample.name, f"{len(found['launches']) - len(of_cub)} + "
+               f"{sum(2 + passes_of_sort(launch.get('key_bits', 0)) for launch in of_cub)}", found["fills"],
+               found["device_copies"], found["waits"], f"{found['host_bytes']:,}", passes]
+    return "| " + " | ".join(map(str, columns)) + " |"
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("program", type=pathlib.Path, help="record_launches")
     parser.add_argument("--check", type=pathlib.Path, help="a page that must have this table")
     options = parser.parse_args()
     modeled = {row["row"]: row for row in json.loads((MODELS / "gpu_cost.json").read_text())["rows"]}
-    lines = [line_of(row, modeled) for row in ROWS]
+    lines = [line_of(row, modeled) for row in ROWS] + [line_of_sample(options.program, sample) for sample in SAMPLES]
     print("\n".join(lines))
     wrong = [line for row in ROWS for sample in row.samples for line in disagreements(options.program, row, sample)]
     if options.check:
