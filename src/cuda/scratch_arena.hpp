@@ -25,8 +25,8 @@ public:
 
     /// To learn how much it takes.
     ScratchArena() : first_(alignment), end_(UINTPTR_MAX), measures_(true) {}
-    /// Scratch begins where the memory is aligned. Memory that is kept from call to call begins where it starts, so that
-    /// the same requests find what an earlier arena's were given.
+    /// Scratch begins where the memory is aligned. Memory that is kept from call to call begins where it starts, so
+    /// that the same requests find what an earlier arena's were given.
     enum class Use : std::uint8_t { scratch, kept };
     explicit ScratchArena(std::span<std::byte> memory, Use use = Use::scratch)
         : first_(reinterpret_cast<std::uintptr_t>(memory.data())), end_(first_ + memory.size()),

@@ -1,8 +1,9 @@
 // Friends-of-friends on a GPU that only puts work on the stream: no count is read, no memory taken but the caller's.
 //
 // As the labels that are waited for (link_device.hpp), in a tree that is there already, or with one whose counts the
-// number of points decides; the device resolves the linking length, and memory suffices for as many groups as there can be. Where
-// something is refused, nothing is linked; the points are then numbered as groups of their own, which does no harm.
+// number of points decides; the device resolves the linking length, and memory suffices for as many groups as there can
+// be. Where something is refused, nothing is linked; the points are then numbered as groups of their own, which does no
+// harm.
 #pragma once
 
 #include "cuda/device_value.hpp"
@@ -18,8 +19,8 @@
 
 namespace kith::detail::inline KITH_GPU {
 
-/// As largest_coordinate() of points as given, of a working copy in any order, whose coordinates are scaled back. Those outside a periodic
-/// axis were wrapped, so that none of them may be as large.
+/// As largest_coordinate() of points as given, of a working copy in any order, whose coordinates are scaled back. Those
+/// outside a periodic axis were wrapped, so that none of them may be as large.
 template <Coordinate T>
 __device__ LargestCoordinate largest_coordinate(const Frame<T>& frame, const PointSetView<T>& points,
                                                 std::int64_t count) noexcept {
