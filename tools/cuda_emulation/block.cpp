@@ -1,9 +1,8 @@
 #include "cuda_emulation/block.hpp"
 
-#include <boost/context/preallocated.hpp>
-
 #include <algorithm>
 #include <bit>
+#include <numeric>
 #include <sstream>
 #include <string_view>
 #include <utility>
@@ -11,8 +10,6 @@
 namespace kith::emulation {
 
 namespace {
-
-namespace context = boost::context;
 
 const char* name_of(Meeting meeting) {
     switch (meeting) {
@@ -60,48 +57,72 @@ unsigned count_of(const Index& sizes) {
 }
 
 Index index_of(unsigned linear, const Index& sizes) {
+    if (linear < sizes.x) { // most blocks and grids have one axis
+        return {linear, 0, 0};
+    }
     return {linear % sizes.x, linear / sizes.x % sizes.y, linear / sizes.x / sizes.y};
 }
 
-Block::Block(std::string name, const Position& position, const std::function<void()>& kernel, std::uint64_t serial,
-             std::span<const std::unique_ptr<Stack>> stacks)
-    : name_(std::move(name)), position_(position), kernel_(kernel), serial_(serial),
-      waiting_of_warp_(stacks.size() / warp_size), warp_barriers_(stacks.size() / warp_size),
-      whole_warp_barriers_(stacks.size() / warp_size), brought_to_warp_(stacks.size() / warp_size),
-      stores_known_to_warp_(stacks.size() / warp_size) {
-    for (const auto& stack : stacks) {
-        const Index index = index_of(static_cast<unsigned>(threads_.size()), position.grid.threads);
-        Thread& thread = *threads_.emplace_back(std::make_unique<Thread>(*stack, index));
-        thread.fiber = context::fiber(
-            std::allocator_arg,
-            context::preallocated(thread.stack->memory().sp, thread.stack->memory().size, thread.stack->memory()),
-            Borrowed(), [this, &thread](context::fiber&& scheduler) { return live(thread, std::move(scheduler)); });
-        ready_.push_back(static_cast<int>(threads_.size()) - 1);
+void Block::begin(const std::string& name, const Position& position, const std::function<void()>& kernel,
+                  std::uint64_t serial, Strands& strands) {
+    name_ = &name;
+    position_ = position;
+    kernel_ = &kernel;
+    serial_ = serial;
+    strands_ = &strands;
+    const std::size_t threads = count_of(position.grid.threads);
+    kept_threads_.resize(std::max(kept_threads_.size(), threads));
+    threads_ = std::span(kept_threads_).first(threads);
+    for (Thread& thread : threads_) {
+        thread = {};
     }
+    ready_.resize(threads);
+    std::iota(ready_.begin(), ready_.end(), 0);
+    ended_ = 0;
+    waiting_ = 0;
+    given_up_ = false;
+    barriers_ = 0;
+    const std::size_t warps = threads / warp_size;
+    waiting_of_warp_.assign(warps, 0);
+    warp_barriers_.assign(warps, 0);
+    whole_warp_barriers_.assign(warps, 0);
+    brought_to_warp_.resize(warps);
+    stores_known_to_warp_.assign(warps, 0);
 }
 
-void Block::step(std::mt19937_64& random) {
-    const std::size_t pick = random() % ready_.size();
-    const int number = std::exchange(ready_[pick], ready_.back());
-    ready_.pop_back();
-    resume(number);
-    const Thread& thread = *threads_[number];
-    if (thread.error) {
-        std::rethrow_exception(thread.error);
-    }
-    if (thread.state == Thread::State::waiting) {
-        release_if_complete(number);
-    } else if (thread.state == Thread::State::ready) { // it yielded
-        ready_.push_back(number);
+void Block::step(Randomness& random, bool is_alone) {
+    random_ = &random;
+    is_alone_ = is_alone;
+    run(take_ready(), strands_->system());
+    if (const Thread& last = threads_[running_]; last.error) {
+        std::rethrow_exception(last.error);
     }
     if (ready_.empty() && !has_ended()) {
         throw KernelError(stuck());
     }
 }
 
+void Block::add_ready(int number) {
+    const HardwareAtWork works;
+    ready_.push_back(number);
+}
+
+int Block::take_ready() {
+    const HardwareAtWork works;
+    const std::size_t pick = random_->below(ready_.size());
+    const int number = std::exchange(ready_[pick], ready_.back());
+    ready_.pop_back();
+    return number;
+}
+
+void Block::set_running(int number) {
+    running_ = number;
+    position_.thread = index_of(static_cast<unsigned>(number), position_.grid.threads);
+}
+
 const Brought& Block::meet(Meeting meeting, std::uint32_t mask, std::uint64_t value,
                            const std::source_location& where) {
-    Thread& thread = *threads_[running_];
+    Thread& thread = threads_[running_];
     if (meeting != Meeting::block_barrier && ((mask >> lane()) & 1U) == 0) {
         fail(std::string("a lane that is not in its own mask calls ") + name_of(meeting) + at(where));
     }
@@ -112,7 +133,8 @@ const Brought& Block::meet(Meeting meeting, std::uint32_t mask, std::uint64_t va
     thread.state = Thread::State::waiting;
     ++waiting_;
     ++waiting_of_warp_[static_cast<std::size_t>(running_ / warp_size)];
-    leave(thread);
+    release_if_complete(running_);
+    leave();
     if (given_up_) {
         throw GivenUp();
     }
@@ -120,7 +142,9 @@ const Brought& Block::meet(Meeting meeting, std::uint32_t mask, std::uint64_t va
 }
 
 void Block::yield() {
-    leave(*threads_[running_]);
+    is_alone_ = false;
+    add_ready(running_);
+    leave();
     if (given_up_) {
         throw GivenUp();
     }
@@ -128,19 +152,21 @@ void Block::yield() {
 
 void Block::preempt() {
     if (!given_up_) {
-        Thread& thread = *threads_[running_];
+        Thread& thread = threads_[running_];
+        is_alone_ = false;
         thread.can_unwind = false;
-        leave(thread);
+        add_ready(running_);
+        leave();
         thread.can_unwind = true;
     }
 }
 
 void Block::stop(const std::string& what) {
     if (!given_up_) {
-        Thread& thread = *threads_[running_];
+        Thread& thread = threads_[running_];
         thread.error = std::make_exception_ptr(KernelError(text_of_failure(what)));
         thread.can_unwind = false;
-        leave(thread);
+        thread.fiber->change_to(strands_->system());
     }
 }
 
@@ -148,15 +174,17 @@ bool Block::is_ordered(const Moment& before) const {
     if (before.thread == running_ || before.barriers < barriers_) {
         return true;
     }
-    const Thread& thread = *threads_[running_];
+    const Thread& thread = threads_[running_];
     const int warp = running_ / warp_size;
     return before.thread / warp_size == warp &&
            (before.warp_barriers < whole_warp_barriers_[static_cast<std::size_t>(warp)] ||
-            before.warp_barriers < thread.met[static_cast<std::size_t>(before.thread % warp_size)]);
+            (thread.of_some &&
+             before.warp_barriers < thread.of_some->met[static_cast<std::size_t>(before.thread % warp_size)]));
 }
 
 KnownWords& Block::known_words() {
-    KnownWords& known = threads_[running_]->known_words;
+    std::optional<KnownWords>& of_thread = threads_[running_].known_words;
+    KnownWords& known = of_thread ? *of_thread : of_thread.emplace();
     known.note_all(stores_known_to_warp_[static_cast<std::size_t>(running_ / warp_size)]);
     return known;
 }
@@ -171,48 +199,68 @@ std::string Block::text_of_failure(const std::string& what) const {
 }
 
 std::string Block::heading() const {
-    return name_ + ", block " + text_of(position_.block);
+    return *name_ + ", block " + text_of(position_.block);
 }
 
-context::fiber Block::live(Thread& thread, context::fiber&& scheduler) {
-    StackChange::arrive(nullptr, &scheduler_bottom_, &scheduler_size_);
-    thread.scheduler = std::move(scheduler);
-    try {
-        if (!given_up_) {
-            kernel_();
-        }
-    } catch (const GivenUp&) { // as was asked
-    } catch (const context::detail::forced_unwind&) {
-        throw;
-    } catch (...) {
-        thread.error = std::current_exception();
+/// Changes from this strand to the thread's, which has one from its start.
+void Block::run(int number, Strand& from) {
+    set_running(number);
+    Thread& thread = threads_[number];
+    if (thread.state == Thread::State::new_one) {
+        const HardwareAtWork works;
+        thread.fiber = &strands_->take();
+        thread.fiber->give([](void* block) { static_cast<Block*>(block)->live(); }, this);
     }
-    thread.state = Thread::State::ended;
-    ++ended_;
-    note_progress();
-    StackChange::leave(nullptr, scheduler_bottom_, scheduler_size_);
-    return std::move(thread.scheduler);
+    from.change_to(*thread.fiber);
 }
 
-void Block::leave(Thread& thread) {
-    StackChange::leave(&thread.kept, scheduler_bottom_, scheduler_size_);
-    thread.scheduler = std::move(thread.scheduler).resume();
-    StackChange::arrive(thread.kept, &scheduler_bottom_, &scheduler_size_);
+/// The running thread, and those that start on its fiber after it. When it is come back to, it has ended, and the fiber's
+/// next work may be another block's.
+void Block::live() {
+    Fiber& fiber = *threads_[running_].fiber;
+    for (;;) {
+        Thread& thread = threads_[running_];
+        thread.state = Thread::State::ready;
+        try {
+            (*kernel_)();
+        } catch (const GivenUp&) { // as was asked
+        } catch (...) {
+            thread.error = std::current_exception();
+        }
+        thread.state = Thread::State::ended;
+        ++ended_;
+        note_progress();
+        if (thread.error || !goes_on_by_itself()) {
+            strands_->give_back(fiber);
+            fiber.change_to(strands_->system());
+            return;
+        }
+        const int next = take_ready();
+        if (threads_[next].state != Thread::State::new_one) {
+            strands_->give_back(fiber);
+            run(next, fiber);
+            return;
+        }
+        threads_[next].fiber = &fiber;
+        set_running(next);
+    }
 }
 
-void Block::resume(int number) {
-    running_ = number;
-    Thread& thread = *threads_[number];
-    position_.thread = thread.index;
-    void* kept = nullptr;
-    StackChange::leave(&kept, thread.stack->bottom(), thread.stack->memory().size);
-    thread.fiber = std::move(thread.fiber).resume();
-    StackChange::arrive(kept, nullptr, nullptr);
+/// The running thread lets others go on, or waits.
+void Block::leave() {
+    const int number = running_;
+    Fiber& fiber = *threads_[number].fiber;
+    if (!goes_on_by_itself()) {
+        fiber.change_to(strands_->system());
+    } else if (const int next = take_ready(); next != number) {
+        run(next, fiber);
+    }
 }
 
 /// Lets all go on who wait for the meeting that this thread came to, if it was the last.
 void Block::release_if_complete(int number) {
-    const Thread& last = *threads_[number];
+    const HardwareAtWork works;
+    const Thread& last = threads_[number];
     const bool of_block = last.meeting == Meeting::block_barrier;
     const bool of_whole_warp = last.mask == ~0U;
     const auto warp = static_cast<std::size_t>(number / warp_size);
@@ -224,7 +272,7 @@ void Block::release_if_complete(int number) {
     present_.clear();
     for (int i = 0; i < (of_block ? static_cast<int>(threads_.size()) : warp_size); ++i) {
         if (of_block || ((last.mask >> i) & 1U)) {
-            const Thread& other = *threads_[first + i];
+            const Thread& other = threads_[first + i];
             if (other.state != Thread::State::waiting || other.meeting != last.meeting || other.mask != last.mask ||
                 other.where.line() != last.where.line() || other.where.column() != last.where.column() ||
                 (other.where.file_name() != last.where.file_name() &&
@@ -245,7 +293,7 @@ void Block::release_if_complete(int number) {
         of_whole_warp ? bring_to_warp(warp) : bring_to_present(warp);
     }
     for (const int i : present_) {
-        threads_[i]->state = Thread::State::ready;
+        threads_[i].state = Thread::State::ready;
         --waiting_;
         --waiting_of_warp_[static_cast<std::size_t>(i / warp_size)];
         ready_.push_back(i);
@@ -255,10 +303,10 @@ void Block::release_if_complete(int number) {
 /// Most meetings are of all lanes. They share what they brought: it changes only when all of them have come to the next.
 void Block::bring_to_warp(std::size_t warp) {
     for (const int i : present_) {
-        brought_to_warp_[warp][static_cast<std::size_t>(i % warp_size)] = threads_[i]->value;
-        threads_[i]->brought = &brought_to_warp_[warp];
+        brought_to_warp_[warp][static_cast<std::size_t>(i % warp_size)] = threads_[i].value;
+        threads_[i].brought = &brought_to_warp_[warp];
     }
-    if (threads_[present_.front()]->meeting == Meeting::warp_barrier) {
+    if (threads_[present_.front()].meeting == Meeting::warp_barrier) {
         whole_warp_barriers_[warp] = warp_barriers_[warp];
     }
 }
@@ -266,14 +314,16 @@ void Block::bring_to_warp(std::size_t warp) {
 void Block::bring_to_present(std::size_t warp) {
     Brought brought{};
     for (const int i : present_) {
-        brought[static_cast<std::size_t>(i % warp_size)] = threads_[i]->value;
+        brought[static_cast<std::size_t>(i % warp_size)] = threads_[i].value;
     }
     for (const int i : present_) {
-        threads_[i]->brought_to_some = brought;
-        threads_[i]->brought = &threads_[i]->brought_to_some;
-        if (threads_[i]->meeting == Meeting::warp_barrier) {
+        Thread& thread = threads_[i];
+        MeetingsOfSome& of_some = thread.of_some ? *thread.of_some : thread.of_some.emplace();
+        of_some.brought = brought;
+        thread.brought = &of_some.brought;
+        if (thread.meeting == Meeting::warp_barrier) {
             for (const int other : present_) {
-                threads_[i]->met[static_cast<std::size_t>(other % warp_size)] = warp_barriers_[warp];
+                of_some.met[static_cast<std::size_t>(other % warp_size)] = warp_barriers_[warp];
             }
         }
     }
@@ -284,9 +334,9 @@ std::string Block::stuck() const {
     std::ostringstream text;
     text << heading() << ": no thread can go on";
     for (std::size_t i = 0; i < threads_.size();) {
-        const std::string what = doing(*threads_[i]);
+        const std::string what = doing(threads_[i]);
         std::size_t end = i + 1;
-        while (end < threads_.size() && doing(*threads_[end]) == what) {
+        while (end < threads_.size() && doing(threads_[end]) == what) {
             ++end;
         }
         text << "; " << (end - i == 1 ? "thread " : "threads ") << i;
@@ -314,10 +364,12 @@ std::string Block::doing(const Thread& thread) {
 void Block::give_up() {
     given_up_ = true;
     for (int i = 0; i < static_cast<int>(threads_.size()); ++i) {
-        if (!threads_[i]->can_unwind) { // what is on its stack is left there: the fiber must not be destroyed
-            (void)new context::fiber(std::move(threads_[i]->fiber));
-        } else if (threads_[i]->state != Thread::State::ended) {
-            resume(i);
+        const Thread& thread = threads_[i];
+        if (!thread.can_unwind) {
+            thread.fiber->begin_anew();
+            strands_->give_back(*thread.fiber);
+        } else if (thread.state == Thread::State::ready || thread.state == Thread::State::waiting) {
+            run(i, strands_->system());
         }
     }
 }

@@ -85,10 +85,10 @@ void* DeviceArena::take(std::size_t bytes, int device) {
     }
     pieces_[place] = {needed, bytes, true, {}};
     held_ += bytes;
-    const Open opened(device);
-    extend(device); // if it was open before
-    std::fill_n(memory_ + place, needed, fence_byte);
-    std::fill_n(memory_ + place + fence, bytes, poison);
+    new_pieces_[device].push_back(place);
+    if (opened_[device] > 0) {
+        extend(device);
+    }
     return memory_ + place + fence;
 }
 
@@ -150,7 +150,9 @@ std::size_t DeviceArena::end_of_pieces(int device) const {
 
 void DeviceArena::open(int device) {
     for (int one = 0; one < devices; ++one) {
-        if ((device < 0 || device == one) && opened_[one]++ == 0) {
+        if (device >= 0 && device != one) {
+            shut(one);
+        } else if (opened_[one]++ == 0) {
             extend(one);
         }
     }
@@ -162,13 +164,39 @@ void DeviceArena::extend(int device) {
         protect(device, open_to_[device], end, PROT_READ | PROT_WRITE);
         open_to_[device] = end;
     }
+    for (const std::size_t place : std::exchange(new_pieces_[device], {})) {
+        const Piece& piece = pieces_.at(place);
+        std::fill_n(memory_ + place, piece.needed, fence_byte);
+        std::fill_n(memory_ + place + fence, piece.bytes, poison);
+    }
 }
 
 void DeviceArena::close(int device) {
     for (int one = 0; one < devices; ++one) {
-        if ((device < 0 || device == one) && --opened_[one] == 0 && open_to_[one] > 0) {
-            protect(one, 0, std::exchange(open_to_[one], 0), PROT_NONE);
+        if (device < 0 || device == one) {
+            --opened_[one];
+            if (left_open_ == 0) {
+                shut(one);
+            }
         }
+    }
+}
+
+void DeviceArena::leave_open() {
+    ++left_open_;
+}
+
+void DeviceArena::close_what_was_left() {
+    if (--left_open_ == 0) {
+        for (int one = 0; one < devices; ++one) {
+            shut(one);
+        }
+    }
+}
+
+void DeviceArena::shut(int device) {
+    if (opened_[device] == 0 && open_to_[device] > 0) {
+        protect(device, 0, std::exchange(open_to_[device], 0), PROT_NONE);
     }
 }
 

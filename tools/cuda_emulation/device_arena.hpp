@@ -52,22 +52,29 @@ public:
     };
     [[nodiscard]] Part part(const void* memory, std::size_t bytes);
 
-    /// Lets the memory of a device, or that of all (-1), be touched.
+    /// Lets the memory of a device, or that of all (-1), be touched; others of which nobody says so are closed.
     void open(int device);
     void close(int device);
+    /// Until the last of these is ended, what is closed may be touched until another device's is opened.
+    void leave_open();
+    void close_what_was_left();
 
 private:
     DeviceArena();
     Piece& piece_of(const void* memory);
     /// Behind the last piece of a device; counted from where its memory begins.
     [[nodiscard]] std::size_t end_of_pieces(int device) const;
-    /// Lets all pieces of a device that is open be touched.
+    /// Lets all pieces of a device that is open be touched, and poisons new ones.
     void extend(int device);
+    /// Lets memory of a device not be touched, unless it is open.
+    void shut(int device);
     void protect(int device, std::size_t first, std::size_t last, int how) const;
 
     unsigned char* memory_;
-    std::map<std::size_t, Piece> pieces_; ///< by where they start
+    std::map<std::size_t, Piece> pieces_;          ///< by where they start
+    std::vector<std::size_t> new_pieces_[devices]; ///< since the device was opened
     std::size_t held_ = 0;
+    int left_open_ = 0;
     int opened_[devices] = {};
     /// As far as memory can be touched. Not all of a device: to protect pages takes time for each that was ever touched.
     std::size_t open_to_[devices] = {};
@@ -83,6 +90,16 @@ public:
 
 private:
     int device_;
+};
+
+/// While it lives, work follows upon work: memory is protected only between works of different devices, since that takes
+/// longer than many kernels do. The host gets no turn.
+class LeaveOpen {
+public:
+    LeaveOpen() { DeviceArena::only().leave_open(); }
+    LeaveOpen(const LeaveOpen&) = delete;
+    LeaveOpen& operator=(const LeaveOpen&) = delete;
+    ~LeaveOpen() { DeviceArena::only().close_what_was_left(); }
 };
 
 } // namespace kith::emulation

@@ -7,10 +7,7 @@
 #include <charconv>
 #include <cstdlib>
 #include <cstring>
-#include <memory>
 #include <numeric>
-#include <random>
-#include <span>
 #include <utility>
 #include <vector>
 
@@ -30,9 +27,9 @@ constexpr std::uint64_t most_idle_yields = 1U << 19;
 constexpr std::uint64_t atomics_per_yield = 8;
 
 thread_local Block* current = nullptr;
-thread_local std::mt19937_64* randomness = nullptr; ///< the running grid's
-thread_local std::uint64_t idle_yields = 0;         ///< in a row, with nothing done between them
-thread_local bool blocks_may_talk = false;          ///< a thread of the running grid has yielded
+thread_local Randomness* randomness = nullptr; ///< the running grid's
+thread_local std::uint64_t idle_yields = 0;    ///< in a row, with nothing done between them
+thread_local bool blocks_may_talk = false;     ///< a thread of the running grid has yielded
 thread_local std::uint64_t blocks_started = 0;
 thread_local std::uint64_t first_block = 0; ///< of the running grid
 thread_local bool has_job = false;          ///< the running grid
@@ -44,14 +41,14 @@ Block& running() {
     return *current;
 }
 
-/// Stacks of the threads of blocks in one slot, kept from kernel to kernel: making them takes time.
-std::span<const std::unique_ptr<Stack>> stacks_of(int slot, std::size_t threads) {
-    static thread_local std::array<std::vector<std::unique_ptr<Stack>>, most_blocks_in_flight> all;
-    std::vector<std::unique_ptr<Stack>>& stacks = all[static_cast<std::size_t>(slot)];
-    while (stacks.size() < threads) {
-        stacks.push_back(std::make_unique<Stack>(stacks.size()));
-    }
-    return std::span(stacks).first(threads);
+/// What blocks in flight have, kept from kernel to kernel: making it takes time.
+struct Kept {
+    Strands strands;
+    std::array<Block, most_blocks_in_flight> slots;
+};
+Kept& kept() {
+    static thread_local Kept of_thread;
+    return of_thread;
 }
 
 /// The blocks of one kernel: some are in flight, in slots; another one takes the slot of one that ends. As long as no
@@ -63,7 +60,7 @@ public:
         std::iota(order_.begin(), order_.end(), 0U);
         std::shuffle(order_.begin(), order_.end(), random_);
         constexpr std::array<std::uint64_t, 3> few_and_many{8, 64, 512};
-        most_steps_ = few_and_many[random_() % few_and_many.size()];
+        most_steps_ = few_and_many[random_.below(few_and_many.size())];
         randomness = &random_;
         idle_yields = 0;
         blocks_may_talk = false;
@@ -88,13 +85,13 @@ public:
                 }
                 if (steps_left_-- == 0) {
                     std::shuffle(by_priority_.begin(), by_priority_.end(), random_);
-                    steps_left_ = random_() % most_steps_;
+                    steps_left_ = random_.below(most_steps_);
                 }
                 step(by_priority_.front());
             }
         } catch (...) {
             for (const int slot : by_priority_) {
-                current = slots_[static_cast<std::size_t>(slot)].get();
+                current = &kept_.slots[static_cast<std::size_t>(slot)];
                 current->give_up();
             }
             throw;
@@ -104,18 +101,19 @@ public:
 private:
     void start_block(int slot) {
         if (next_ < order_.size()) {
-            slots_[static_cast<std::size_t>(slot)] =
-                std::make_unique<Block>(name_, Position{{}, index_of(order_[next_++], grid_.blocks), grid_}, kernel_,
-                                        ++blocks_started, stacks_of(slot, count_of(grid_.threads)));
+            current = nullptr; // no thread runs meanwhile
+            kept_.slots[static_cast<std::size_t>(slot)].begin(
+                name_, Position{{}, index_of(order_[next_++], grid_.blocks), grid_}, kernel_, ++blocks_started,
+                kept_.strands);
             by_priority_.insert(
                 by_priority_.begin() + static_cast<std::ptrdiff_t>(random_below(by_priority_.size() + 1)), slot);
         }
     }
 
     void step(int slot) {
-        current = slots_[static_cast<std::size_t>(slot)].get();
+        current = &kept_.slots[static_cast<std::size_t>(slot)];
         running_slot = slot;
-        current->step(random_);
+        current->step(random_, !blocks_may_talk);
         if (current->has_ended()) {
             by_priority_.erase(std::find(by_priority_.begin(), by_priority_.end(), slot));
             start_block(slot);
@@ -125,10 +123,10 @@ private:
     const std::string& name_;
     const Grid& grid_;
     const std::function<void()>& kernel_;
-    std::mt19937_64 random_;
+    Randomness random_;
     std::vector<unsigned> order_; ///< of the blocks, as they start
     std::size_t next_ = 0;
-    std::array<std::unique_ptr<Block>, most_blocks_in_flight> slots_;
+    Kept& kept_ = kept();
     int slots_used_ = 1;
     std::vector<int> by_priority_; ///< the slots of blocks in flight; the first one goes on
     std::uint64_t most_steps_ = 1; ///< of one drawing of priorities
@@ -155,7 +153,8 @@ void run(const std::string& name, const Grid& grid, const std::function<void()>&
         throw KernelError(name + ": launched from within a kernel");
     }
 #if defined(__GLIBC__)
-    static const int heap_is_kept = mallopt(M_TRIM_THRESHOLD, 1 << 26); // or it shrinks and grows with every block
+    // Or the heap shrinks and grows with every kernel. To set one of the two is to fix the other, at less.
+    static const bool heap_is_kept = mallopt(M_TRIM_THRESHOLD, 1 << 26) == 1 && mallopt(M_MMAP_THRESHOLD, 1 << 25) == 1;
     (void)heap_is_kept;
 #endif
     static const std::uint64_t stirred = seed_of_environment() * 0x9E3779B97F4A7C15U;
@@ -208,7 +207,7 @@ void before_atomic(const void* address, std::size_t bytes) {
 }
 
 std::uint64_t random_below(std::uint64_t count) {
-    return (*randomness)() % count;
+    return randomness->below(count);
 }
 
 bool is_in_kernel() {

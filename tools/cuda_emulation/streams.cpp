@@ -133,6 +133,7 @@ void wait_on_stream(Stream& stream, const Mark& mark) {
 }
 
 void run_until(const Mark& mark) {
+    const LeaveOpen works;
     try {
         run_some_early();
         run_tasks(mark);
