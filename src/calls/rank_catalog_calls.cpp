@@ -79,7 +79,9 @@ std::vector<Argument> arguments_of(const HalosOverRanks& call) {
                                        flag("outermost", options.outermost),
                                        flag("bound_only", options.bound_only),
                                        flag("least_radius given", options.least_radius.has_value()),
-                                       {"least_radius", options.least_radius.value_or(0)}});
+                                       {"least_radius", options.least_radius.value_or(0)},
+                                       flag("rebalance", call.of_ranks.rebalance),
+                                       {"imbalance", call.of_ranks.imbalance}});
     return arguments;
 }
 

@@ -25,7 +25,7 @@ namespace kith::detail {
 
 namespace {
 
-std::vector<Argument> arguments_of(const SumCall& call) {
+std::vector<Argument> arguments_of(const SumCall& call, const RankOptions& of_ranks) {
     const SumOptions& options = call.options;
     const FieldStatistics& wanted = options.statistics;
     const Nearest* const nearest = std::get_if<Nearest>(&call.neighborhood);
@@ -52,6 +52,8 @@ std::vector<Argument> arguments_of(const SumCall& call) {
                             flag("statistics.greatest", wanted.greatest),
                             flag("statistics.gradient", wanted.gradient),
                             flag("separate queries", call.queries != nullptr),
+                            flag("rebalance", of_ranks.rebalance),
+                            {"imbalance", of_ranks.imbalance},
                             hash("types of the fields", types)});
 }
 
@@ -64,7 +66,7 @@ Argument hash_of(const char* name, std::span<const double> numbers) {
     return hash(name, bits);
 }
 
-std::vector<Argument> arguments_of(const PairCall& call) {
+std::vector<Argument> arguments_of(const PairCall& call, const RankOptions& of_ranks) {
     const PairCountOptions& options = call.options;
     return arguments_about(call.points.points(), options.box,
                            {{"number of edges", static_cast<double>(call.edges.size())},
@@ -76,7 +78,9 @@ std::vector<Argument> arguments_of(const PairCall& call) {
                             flag("separations", options.separations),
                             flag("another set", call.other != nullptr),
                             flag("weights", options.weights.has_value()),
-                            flag("other_weights", options.other_weights.has_value())});
+                            flag("other_weights", options.other_weights.has_value()),
+                            flag("rebalance", of_ranks.rebalance),
+                            {"imbalance", of_ranks.imbalance}});
 }
 
 } // namespace
@@ -90,7 +94,7 @@ NeighborSums sum_neighbors_over_team(const SumCall& call) {
                                            : sum_neighbors(call.points, call.neighborhood, options);
         },
         [&](Ranks& ranks, Context& context, const SumOptions& options, const RankOptions& of_ranks) {
-            require_same(ranks, RankFunction::sum_neighbors, arguments_of(call));
+            require_same(ranks, RankFunction::sum_neighbors, arguments_of(call, of_ranks));
             NeighborSums sums;
             sums.warning = warning_of(call);
             SumRange range;
@@ -112,7 +116,6 @@ NeighborSums sum_neighbors_over_team(const SumCall& call) {
                     sums);
             });
             masses->restore(sums);
-            sums.stages = context.take_stages();
             return sums;
         },
         [](const NeighborSums& sums) { return std::ssize(sums.density); });
@@ -126,7 +129,7 @@ PairCounts pair_counts_over_team(const PairCall& call) {
                                          : pair_counts(call.points, call.edges, options);
         },
         [&](Ranks& ranks, Context& context, const PairCountOptions& options, const RankOptions& of_ranks) {
-            require_same(ranks, RankFunction::pair_counts, arguments_of(call));
+            require_same(ranks, RankFunction::pair_counts, arguments_of(call, of_ranks));
             return with_dtype(call.points.dtype(), [&]<Coordinate T>(T) {
                 return pair_counts_over_ranks<T>(ranks, context,
                                                  {call.points.points(), call.other, call.edges, options, of_ranks});

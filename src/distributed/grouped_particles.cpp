@@ -17,13 +17,26 @@ void require_types(bool has_types, const Particles& particles) {
     }
 }
 
+void require_labels(Ranks& ranks, std::span<const std::int64_t> labels, std::int64_t groups) {
+    ranks.agreed([&] {
+        for (std::size_t row = 0; row < labels.size(); ++row) {
+            if (labels[row] < -1 || labels[row] >= groups) {
+                throw error(ErrorKind::invalid_argument,
+                            {.point = static_cast<std::int64_t>(row), .value = static_cast<double>(labels[row])},
+                            "groups: row ", row, " has label ", labels[row], ", but there are ", groups,
+                            " groups; labels are their numbers, from 0, or -1 for no group");
+            }
+        }
+    });
+}
+
 GroupedParticles::GroupedParticles(Ranks& ranks, Context& context, const FofResult& groups, std::int64_t min_members,
                                    const Particles& particles, const PartVectors& vectors, bool has_types,
                                    const Ownership& ownership, const GivenIds& ids)
     : ranks_(ranks), context_(context), labels_(groups.labels64()), particles_(particles), vectors_(vectors),
       ordered_(particles), has_types_(has_types), division_(groups.sizes, min_members, ranks.size()),
       numbers_(ids.sorted_numbers(ownership)) {
-    check_labels(groups.groups);
+    require_labels(ranks, labels_, groups.groups);
     ranks.agreed([&] {
         if (!ids.order().empty()) {
             bring_into_order(ids.order());
@@ -117,19 +130,6 @@ WholeGroups GroupedParticles::whole(const GatheredMembers& members) const {
 
 std::int64_t GroupedParticles::find(std::int64_t label) const {
     return std::ranges::lower_bound(labels_here_, label) - labels_here_.begin();
-}
-
-void GroupedParticles::check_labels(std::int64_t groups) {
-    ranks_.agreed([&] {
-        for (std::size_t row = 0; row < labels_.size(); ++row) {
-            if (labels_[row] < -1 || labels_[row] >= groups) {
-                throw error(ErrorKind::invalid_argument,
-                            {.point = static_cast<std::int64_t>(row), .value = static_cast<double>(labels_[row])},
-                            "groups: row ", row, " has label ", labels_[row], ", but there are ", groups,
-                            " groups; labels are their numbers, from 0, or -1 for no group");
-            }
-        }
-    });
 }
 
 /// Copies labels and particles, so that their rows ascend with ids.

@@ -34,6 +34,9 @@ struct WholeGroups {
 /// Throws invalid_argument if this rank has particles without types although other ranks passed some.
 void require_types(bool has_types, const Particles& particles);
 
+/// Collective. Throws invalid_argument, on all ranks, for labels that are not those of so many groups.
+void require_labels(Ranks& ranks, std::span<const std::int64_t> labels, std::int64_t groups);
+
 class GroupedParticles {
 public:
     /// Collective. Types are plain (halos/columns.hpp), on all ranks if `has_types`. Throws
@@ -69,7 +72,6 @@ private:
     [[nodiscard]] bool is_described(std::int64_t label) const { return label >= 0 && label < division_.groups(); }
     [[nodiscard]] std::int64_t find(std::int64_t label) const;
     [[nodiscard]] bool is_whole(std::int64_t i) const { return counts_[i] == division_.size(labels_here_[i]); }
-    void check_labels(std::int64_t groups);
     void bring_into_order(std::span<const std::int64_t> order);
     void count_members();
     void count_here(std::int64_t labeled);

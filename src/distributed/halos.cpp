@@ -3,6 +3,8 @@
 #include "distributed/given_ids.hpp"
 #include "distributed/grouped_particles.hpp"
 #include "distributed/halo_parts.hpp"
+#include "distributed/moved_particles.hpp"
+#include "distributed/rebalance.hpp"
 #include "distributed/shared_frame.hpp"
 #include "distributed/shell_exchange.hpp"
 #include "halos/bound_halos.hpp"
@@ -317,6 +319,27 @@ private:
     DescribedHalos<T> gathered_; ///< of others that are unbound here
 };
 
+/// Collective. The halos of particles that are moved for the call; the ranks' parts of the halos do not depend on where
+/// the particles are. Fills the result, with the work of this rank's particles.
+template <Coordinate T>
+void find_rebalanced(Ranks& ranks, Context& context, const HalosOverRanks& call, const Particles& particles,
+                     bool has_types, double largest_velocity, const GivenIds& ids, Halos& result) {
+    // Labels are looked at before anything moves, so that an error names the rank and the row that they came from.
+    SharedPoints<T> shared = share_frame<T>(ranks, context, particles.positions, call.groups.box);
+    ids.number(shared);
+    require_labels(ranks, call.groups.labels64(), call.groups.groups);
+    const Rebalanced<T> here(ranks, context, shared, ids.given(), call.of_ranks);
+    MovedParticles<T> moved(here.moved, call.groups, particles, has_types);
+    FofResult groups;
+    static_cast<FofSummary&>(groups) = static_cast<const FofSummary&>(call.groups);
+    groups.label_array = moved.take_labels();
+    const HalosOverRanks moved_call{groups, moved.particles(), call.options, call.of_ranks};
+    DistributedHalos<T>(ranks, context, moved_call, moved.particles(), has_types, largest_velocity, *here.ids, result)
+        .run();
+    result.stages = joined_stages(context.take_stages());
+    result.distribution.emplace().work = here.moved.work(seconds_of(result.stages));
+}
+
 } // namespace
 
 Halos halos_over_ranks(Ranks& ranks, Context& context, const HalosOverRanks& call) {
@@ -338,9 +361,13 @@ Halos halos_over_ranks(Ranks& ranks, Context& context, const HalosOverRanks& cal
     result.box = call.groups.box;
     result.lengths = call.groups;
     with_dtype(particles.positions.dtype(), [&]<Coordinate T>(T) {
-        DistributedHalos<T>(ranks, context, call, particles, has_types, largest_velocity, ids, result).run();
+        if (call.of_ranks.rebalance && ranks.size() > 1) {
+            find_rebalanced<T>(ranks, context, call, particles, has_types, largest_velocity, ids, result);
+        } else {
+            DistributedHalos<T>(ranks, context, call, particles, has_types, largest_velocity, ids, result).run();
+            result.stages = joined_stages(context.take_stages());
+        }
     });
-    result.stages = joined_stages(context.take_stages());
     return result;
 }
 

@@ -5,7 +5,9 @@
 // ranks, shell after shell (shell_exchange.hpp), so that the search for spheres of one process adds them in its order;
 // some halos at a time, so that what a rank holds of others stays bounded. Rows and members then go to the rank that
 // has the group in its part of a catalog (group_division.hpp). Everything is computed by the code of one process
-// (halos/unbind.hpp, halos/halo_describer.hpp), in the frame of all ranks; so no bit differs. Cost: that of one
+// (halos/unbind.hpp, halos/halo_describer.hpp), in the frame of all ranks; so no bit differs. The parts do not depend
+// on where particles are, so those that are rebalanced (rebalance.hpp) move with all their columns, and nothing
+// returns. Cost: that of one
 // process, and the bytes of members on other ranks than their group's, and of the particles in shells.
 #pragma once
 

@@ -8,6 +8,9 @@
 // weights whole numbers in a unit that follows from the largest weight of all ranks, and separations in one that follows
 // from the edges, so the sums are those of one process.
 //
+// Points that are rebalanced are cut along the z-order (rebalance.hpp) and bring their weights; those of a second set
+// go where the points of the first near them are. Nothing returns, since counts are sums of all ranks.
+//
 // Ghost points have no numbers, since ties do not matter here; what is sent with each is its weight as a whole number.
 // Cost: a rank's own pairs, and the pairs within the last edge of it; every rank fetches the points of half of the
 // others, or of all, if the last edge spans the box. Memory: the trees of the own points and of one other rank's.
@@ -15,7 +18,7 @@
 
 #include "distributed/ghost_points.hpp"
 #include "distributed/given_ids.hpp"
-#include "distributed/receivers.hpp"
+#include "distributed/rebalance.hpp"
 #include "distributed/shared_frame.hpp"
 #include "distributed/top_planes.hpp"
 #include "pairs/count_pairs.hpp"
@@ -24,6 +27,7 @@
 #include "support/int128.hpp"
 #include "support/int192.hpp"
 #include "support/joined_stages.hpp"
+#include "tree/plane_tree.hpp"
 
 #include <algorithm>
 #include <array>
@@ -208,27 +212,116 @@ void refuse_unresolved_edges(Ranks& ranks, const PairsOverRanks& call, const Sha
     });
 }
 
+/// One of the sets, on this rank, before its tree is built.
+template <Coordinate T>
+struct PartOfSet {
+    SharedPoints<T> points;
+    std::optional<std::span<const double>> weights = {};
+    WeightUnit unit = WeightUnit(0.0);
+};
+
+/// Collective. A second set in the frame of the first.
+template <Coordinate T>
+SharedPoints<T> share_others(Ranks& ranks, const PointsView& others, const SharedPoints<T>& first) {
+    SharedPoints<T> shared;
+    shared.points = *share_queries(ranks, &others, first);
+    shared.given = others;
+    shared.there = first.there;
+    shared.ownership = Ownership(ranks, others.count());
+    shared.numbers = shared.given_numbers = PointNumbers(shared.ownership);
+    return shared;
+}
+
+/// Collective. Counts the pairs of one set, or of two if `second` is not null, and returns how many weights of this rank
+/// vanish.
+template <Coordinate T>
+std::int64_t count_over_ranks(Ranks& ranks, Context& context, const PartOfSet<T>& first, const PartOfSet<T>* second,
+                              PairJob<T> job, PairSums& sums) {
+    PlaneTree<T> tree;
+    PlaneTree<T> other_tree;
+    PairWeights weights;
+    PairWeights other_weights;
+    TreeView<T> view;
+    TreeView<T> other_view;
+    ranks.agreed([&] {
+        if (first.points.given.count() > 0) {
+            tree = build_plane_tree<T>(context, first.points.points, {});
+        }
+        if (second != nullptr && second->points.given.count() > 0) {
+            other_tree = build_plane_tree<T>(context, second->points.points, {});
+        }
+        view = tree.view();
+        other_view = second != nullptr ? other_tree.view() : view;
+        job.first.tree = &view;
+        job.second.tree = job.within ? &view : &other_view;
+        context.stage("count", [&] {
+            if (first.weights && view.points.count > 0) {
+                weights = PairWeights(context, *first.weights, first.unit, view);
+                weights.enter(job.first);
+            }
+            if (second != nullptr && second->weights && other_view.points.count > 0) {
+                other_weights = PairWeights(context, *second->weights, second->unit, other_view);
+                other_weights.enter(job.second);
+            }
+            if (job.within) {
+                job.second = job.first;
+            }
+            if (view.points.count > 0 && other_view.points.count > 0) {
+                sums = count_pairs(context, job);
+            }
+        });
+    });
+    const RankSet<T> own{first.points, view, first.weights, first.unit};
+    if (second == nullptr) {
+        PairTurns<T>(ranks, context, own, own, job).count(sums);
+    } else {
+        const RankSet<T> others{second->points, other_view, second->weights, second->unit};
+        PairTurns<T>(ranks, context, own, others, job).count(sums);
+    }
+    return weights.vanished() + other_weights.vanished();
+}
+
+/// Collective. The same of sets that have been moved for the call, with their weights.
+template <Coordinate T>
+std::int64_t count_rebalanced(Ranks& ranks, Context& context, const PartOfSet<T>& first, const PartOfSet<T>* second,
+                              const RebalancedSearch<T>& moved, const PairJob<T>& job, PairSums& sums) {
+    std::vector<double> weights;
+    std::vector<double> other_weights;
+    const auto move = [](const PartOfSet<T>& part, const MovedPoints<T>& points, SharedPoints<T> shared,
+                         std::vector<double>& memory) {
+        PartOfSet<T> here{std::move(shared), {}, part.unit};
+        if (part.weights) {
+            memory = points.template carry<double>(1, [&](std::int64_t row, int) { return (*part.weights)[row]; });
+            here.weights = memory;
+        }
+        return here;
+    };
+    const PartOfSet<T> own = move(first, moved.sources.moved, moved.sources.points, weights);
+    if (second == nullptr) {
+        return count_over_ranks<T>(ranks, context, own, nullptr, job, sums);
+    }
+    const PartOfSet<T> others =
+        move(*second, moved.receivers(), share_others(ranks, *moved.queries(), first.points),
+             other_weights);
+    return count_over_ranks<T>(ranks, context, own, &others, job, sums);
+}
+
 } // namespace
 
 template <Coordinate T>
 PairCounts pair_counts_over_ranks(Ranks& ranks, Context& context, const PairsOverRanks& call) {
     const PairCountOptions& options = call.options;
     const GivenIds ids(ranks, call.of_ranks.ids, call.points.count());
-    SharedPoints<T> shared = share_frame<T>(ranks, context, call.points, options.box);
-    ids.number(shared);
-    const Frame<T>& frame = shared.points.frame;
-    const std::optional<NormalizedPoints<T>> others = share_queries(ranks, call.other, shared);
-    SharedPoints<T> shared_others;
-    if (others) {
-        shared_others.points = *others;
-        shared_others.given = *call.other;
-        shared_others.there = shared.there;
-        shared_others.ownership = Ownership(ranks, call.other->count());
-        shared_others.numbers = shared_others.given_numbers = PointNumbers(shared_others.ownership);
+    PartOfSet<T> first{share_frame<T>(ranks, context, call.points, options.box), options.weights};
+    ids.number(first.points);
+    const Frame<T>& frame = first.points.points.frame;
+    std::optional<PartOfSet<T>> others;
+    if (call.other != nullptr) {
+        others = PartOfSet<T>{share_others(ranks, *call.other, first.points), options.other_weights};
     }
-    const bool has_pairs = shared.ownership.total() > 0 && (!others || shared_others.ownership.total() > 0);
+    const bool has_pairs = first.points.ownership.total() > 0 && (!others || others->points.ownership.total() > 0);
     if (has_pairs && (others || frame.largest > 0)) {
-        refuse_unresolved_edges(ranks, call, shared);
+        refuse_unresolved_edges(ranks, call, first.points);
     }
     PairJob<T> job;
     job.within = !others;
@@ -240,54 +333,34 @@ PairCounts pair_counts_over_ranks(Ranks& ranks, Context& context, const PairsOve
     describe(frame, call.edges, options, result);
     PairSums sums(job.limits, job.weighted);
     int exponent = 0;
+    const bool rebalances = call.of_ranks.rebalance && ranks.size() > 1;
+    std::optional<RebalancedSearch<T>> moved;
     if (has_pairs) {
-        const WeightUnit unit = shared_unit(ranks, context, options.weights);
-        const WeightUnit other_unit = others ? shared_unit(ranks, context, options.other_weights) : unit;
-        PlaneTree<T> tree;
-        PlaneTree<T> other_tree;
-        PairWeights weights;
-        PairWeights other_weights;
-        TreeView<T> view;
-        TreeView<T> other_view;
-        ranks.agreed([&] {
-            if (call.points.count() > 0) {
-                tree = build_plane_tree<T>(context, shared.points, {});
-            }
-            if (others && call.other->count() > 0) {
-                other_tree = build_plane_tree<T>(context, *others, {});
-            }
-            view = tree.view();
-            other_view = others ? other_tree.view() : view;
-            job.first.tree = &view;
-            job.second.tree = job.within ? &view : &other_view;
-            context.stage("count", [&] {
-                if (options.weights && view.points.count > 0) {
-                    weights = PairWeights(context, *options.weights, unit, view);
-                    weights.enter(job.first);
-                }
-                if (options.other_weights && other_view.points.count > 0) {
-                    other_weights = PairWeights(context, *options.other_weights, other_unit, other_view);
-                    other_weights.enter(job.second);
-                }
-                if (job.within) {
-                    job.second = job.first;
-                }
-                if (view.points.count > 0 && other_view.points.count > 0) {
-                    sums = count_pairs(context, job);
-                }
-            });
-        });
-        const RankSet<T> first{shared, view, options.weights, unit};
-        const RankSet<T> second{shared_others, other_view, options.other_weights, other_unit};
-        PairTurns<T>(ranks, context, first, others ? second : first, job).count(sums);
-        exponent = unit.exponent() + other_unit.exponent();
-        result.vanished_weights = ranks.sum(weights.vanished() + other_weights.vanished());
+        first.unit = shared_unit(ranks, context, options.weights);
+        exponent = 2 * first.unit.exponent();
+        if (others) {
+            others->unit = shared_unit(ranks, context, options.other_weights);
+            exponent = first.unit.exponent() + others->unit.exponent();
+        }
+        const PartOfSet<T>* const second = others ? &*others : nullptr;
+        if (rebalances) {
+            moved.emplace(ranks, context, first.points, std::span<const std::int64_t>(), call.other, call.of_ranks);
+        }
+        result.vanished_weights =
+            ranks.sum(moved ? count_rebalanced<T>(ranks, context, first, second, *moved, job, sums)
+                            : count_over_ranks<T>(ranks, context, first, second, job, sums));
     }
     ranks.sum(sums.counts);
     sum_of_all(ranks, sums.weights);
     sum_of_all(ranks, sums.separations);
     enter(sums, exponent, result);
     result.stages = joined_stages(context.take_stages());
+    std::vector<float>& work = result.distribution.emplace().work;
+    if (moved) {
+        work = moved->sources.moved.work(seconds_of(result.stages));
+    } else if (rebalances) {
+        work.resize(call.points.count()); // without others there is nothing to do
+    }
     return result;
 }
 

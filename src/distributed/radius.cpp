@@ -256,7 +256,7 @@ public:
         }
         here_.emplace(ranks, context, shared_, ids_.given(), call.queries, call.of_ranks);
         if (!call.radii.is_uniform()) {
-            radii_ = moved().template carry<double>([&](std::int64_t row) { return call.radii[row]; });
+            radii_ = moved().template carry<double>(1, [&](std::int64_t row, int) { return call.radii[row]; });
         }
     }
 

@@ -79,6 +79,14 @@ KeyNumber CurveDivision<T>::key(const Coordinates<T>& points, std::int64_t row, 
 }
 
 template <Coordinate T>
+void MovedPoints<T>::count_migrated(std::int64_t bytes_each) const {
+    for (std::size_t rank = 0; rank < sent_.size(); ++rank) {
+        const bool leaves = static_cast<int>(rank) != ranks_.rank();
+        ranks_.count_migrated(leaves ? std::ssize(sent_[rank]) * bytes_each : 0);
+    }
+}
+
+template <Coordinate T>
 void MovedPoints<T>::move(const Ownership& owners, std::span<const std::int32_t> to, const PointsView& points,
                           std::span<const std::int64_t> ids) {
     const bool has_ids = ranks_.any(!ids.empty());
@@ -88,8 +96,7 @@ void MovedPoints<T>::move(const Ownership& owners, std::span<const std::int32_t>
         for (std::int64_t row = 0; row < points.count(); ++row) {
             sent_[to[row]].push_back(row);
         }
-        const std::int64_t gone = points.count() - std::ssize(sent_[ranks_.rank()]);
-        ranks_.count_migrated(gone * dimension_ * static_cast<std::int64_t>(sizeof(T)));
+        count_migrated(dimension_ * static_cast<std::int64_t>(sizeof(T)));
         messages = messages_to(sent_, [&](MessageWriter& writer, const std::vector<std::int64_t>& rows) {
             double weight = 0;
             for (const std::int64_t row : rows) {

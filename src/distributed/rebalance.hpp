@@ -17,6 +17,7 @@
 #include "distributed/shared_frame.hpp"
 #include "points/coordinates.hpp"
 #include "support/context.hpp"
+#include "support/dimension.hpp"
 
 #include <algorithm>
 #include <array>
@@ -24,6 +25,7 @@
 #include <optional>
 #include <span>
 #include <utility>
+#include <variant>
 #include <vector>
 
 namespace kith::detail {
@@ -53,6 +55,19 @@ WeighedKeys weighed_keys(std::vector<KeyNumber> keys, const PointWeights& weight
 
 /// Throws too_large if a rank receives more points or queries than its rows can number.
 void require_rows(std::int64_t rows);
+
+/// A column of points that were moved to this rank.
+class MovedColumn {
+public:
+    template <Coordinate Value>
+    explicit MovedColumn(std::vector<Value> values) : values_(std::move(values)) {}
+    [[nodiscard]] ScalarsView view() const {
+        return std::visit([](const auto& values) { return ScalarsView(values); }, values_);
+    }
+
+private:
+    std::variant<std::vector<float>, std::vector<double>> values_;
+};
 
 /// Points or queries moved to this rank, and the way back.
 template <Coordinate T>
@@ -143,16 +158,20 @@ public:
         });
     }
 
-    /// Collective. A value for each moved point: value_of(row) of the rank that passed it.
+    /// Collective. `width` values for each moved point: value_of(row, 0), value_of(row, 1), ... of the rank that passed
+    /// it.
     template <class Value, class ValueOf>
-    [[nodiscard]] std::vector<Value> carry(const ValueOf& value_of) const {
+    [[nodiscard]] std::vector<Value> carry(int width, const ValueOf& value_of) const {
         std::vector<RankMessage> messages;
         ranks_.agreed([&] {
             messages = messages_to(sent_, [&](MessageWriter& writer, const std::vector<std::int64_t>& rows) {
                 for (const std::int64_t row : rows) {
-                    writer.put_value(Value(value_of(row)));
+                    for (int i = 0; i < width; ++i) {
+                        writer.put_value(Value(value_of(row, i)));
+                    }
                 }
             });
+            count_migrated(width * static_cast<std::int64_t>(sizeof(Value)));
         });
         const std::vector<RankMessage> received = ranks_.exchange(std::move(messages));
         std::vector<Value> values;
@@ -164,11 +183,19 @@ public:
         });
         return values;
     }
+    /// The same for a column, in its precision.
+    [[nodiscard]] MovedColumn carry(const ScalarsView& column) const {
+        return with_dtype(column.dtype(), [&]<Coordinate Value>(Value) {
+            return MovedColumn(carry<Value>(1, [&](std::int64_t row, int) { return column[row]; }));
+        });
+    }
 
     /// Collective. The work of each point that this rank passed; `seconds` is the time of this rank's own work.
     [[nodiscard]] std::vector<float> work(double seconds) const;
 
 private:
+    /// Counts what is sent with each point that goes to another rank.
+    void count_migrated(std::int64_t bytes_each) const;
     void move(const Ownership& owners, std::span<const std::int32_t> to, const PointsView& points,
               std::span<const std::int64_t> ids);
 

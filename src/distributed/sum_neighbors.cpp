@@ -4,7 +4,8 @@
 // ascending number (joined_points.hpp), and their masses and fields are gathered. The search of one process then brings
 // complete rows, which are summed as they come, by the operations of one process in their order (neighbor_sums.hpp).
 // Sums without order need one unit: the exponents of the largest numbers of all ranks. Gradients of fields need the
-// densities of ghost points: they are gathered after the first pass, and a second one sums the gradients.
+// densities of ghost points: they are gathered after the first pass, and a second one sums the gradients. Rebalanced
+// points bring their masses and fields (rebalance.hpp).
 //
 // Cost: the searches, those of k neighbors twice. Memory in addition to that of the serial call: one more tree, and the
 // ghost points with their columns.
@@ -14,6 +15,7 @@
 #include "distributed/joined_columns.hpp"
 #include "distributed/joined_points.hpp"
 #include "distributed/near_ghosts.hpp"
+#include "distributed/rebalance.hpp"
 #include "distributed/receivers.hpp"
 #include "distributed/shared_frame.hpp"
 #include "distributed/summed_own_rows.hpp"
@@ -21,6 +23,7 @@
 #include "engines/kept_index.hpp"
 #include "neighbors/knn.hpp"
 #include "neighbors/radius_search.hpp"
+#include "neighbors/sum_columns.hpp"
 #include "neighbors/sum_passes.hpp"
 #include "neighbors/unresolved.hpp"
 
@@ -39,16 +42,11 @@ namespace {
 template <Coordinate T>
 class DistributedSums {
 public:
-    DistributedSums(Ranks& ranks, Context& context, const SumsOverRanks& call, NeighborSums& sums)
-        : ranks_(ranks), context_(context), call_(call), sums_(sums),
-          ids_(ranks, call.of_ranks.ids, call.points.count()),
-          shared_(share_frame<T>(ranks, context, call.points, call.options.box)) {
-        ranks.agreed([&] { ids_.sort(shared_); });
-        queries_ = share_queries(ranks, call.queries, shared_);
-        receiver_numbers_ = queries_ ? PointNumbers(Ownership(ranks, queries_->view.count())) : shared_.numbers;
-        if (const Within* const within = std::get_if<Within>(&call.neighborhood)) {
-            refuse_unresolved(ranks, shared_, call.queries, within->radii, call.smallest_radius);
-        }
+    /// Points by ascending number, with their ids, and the numbers of the receivers. Nothing is to be checked.
+    DistributedSums(Ranks& ranks, Context& context, const SumsOverRanks& call, const GivenIds& ids,
+                    const SharedPoints<T>& shared, const PointNumbers& receiver_numbers, NeighborSums& sums)
+        : ranks_(ranks), context_(context), call_(call), sums_(sums), ids_(ids), shared_(shared),
+          queries_(share_queries(ranks, call.queries, shared)), receiver_numbers_(receiver_numbers) {
         ranks.agreed([&] { trees_ = PartTrees<T>(context, shared_.points, separate(queries_)); });
         GhostPoints<T> ghosts = fetch();
         if (queries_) {
@@ -239,19 +237,84 @@ private:
     Context& context_;
     const SumsOverRanks& call_;
     NeighborSums& sums_;
-    GivenIds ids_;
-    SharedPoints<T> shared_;
+    const GivenIds& ids_;
+    const SharedPoints<T>& shared_;
     std::optional<NormalizedPoints<T>> queries_;
-    PointNumbers receiver_numbers_;
+    const PointNumbers& receiver_numbers_;
     PartTrees<T> trees_;
     JoinedPoints sources_;
 };
+
+/// The sums of points that are moved for the call, with their columns; rows of sums return.
+template <Coordinate T>
+void sum_rebalanced(Ranks& ranks, Context& context, const SumsOverRanks& call, const SharedPoints<T>& shared,
+                    std::span<const std::int64_t> ids, NeighborSums& sums) {
+    RebalancedSearch<T> moved(ranks, context, shared, ids, call.queries, call.of_ranks);
+    Rebalanced<T>& here = moved.sources;
+    const MovedPoints<T>& receivers = moved.receivers();
+    ranks.agreed([&] { here.ids->sort(here.points); });
+    SumOptions options = call.options;
+    std::vector<MovedColumn> columns;
+    columns.reserve(options.fields.size() + 1); // views stay valid
+    const auto carry = [&](ScalarsView& column) { column = columns.emplace_back(here.moved.carry(column)).view(); };
+    std::ranges::for_each(options.fields, carry);
+    if (options.masses) {
+        carry(*options.masses);
+    }
+    Neighborhood neighborhood = call.neighborhood;
+    std::vector<double> radii;
+    if (const Within* const within = std::get_if<Within>(&call.neighborhood);
+        within != nullptr && !within->radii.is_uniform()) {
+        radii = receivers.template carry<double>(1, [&](std::int64_t row, int) { return within->radii[row]; });
+        neighborhood = Within{Radii(radii)};
+    }
+    const PointsView view = here.moved.view();
+    const int dimension = view.dimension();
+    const PointNumbers numbers =
+        moved.queries() != nullptr ? PointNumbers(receivers.global_indices(), true) : here.points.numbers;
+    NeighborSums found;
+    ranks.agreed([&] {
+        for_each_sum(
+            neighborhood, options, dimension,
+            [&](int width, const char*, auto& column) { column.resize(receivers.view().count() * width); }, found);
+    });
+    DistributedSums<T>(ranks, context,
+                       {view, moved.queries(), neighborhood, call.smallest_radius, options, call.of_ranks}, *here.ids,
+                       here.points, numbers, found)
+        .run();
+    for_each_sum(
+        neighborhood, options, dimension,
+        [&]<class Value>(int width, const char*, std::vector<Value>& of_moved, std::vector<Value>& of_passed) {
+            receivers.bring_back(std::span<const Value>(of_moved), width, std::span<Value>(of_passed));
+            of_moved = {};
+        },
+        found, sums);
+    static_cast<SearchSummary&>(sums) = static_cast<const SearchSummary&>(found);
+    sums.stages = context.take_stages();
+    sums.distribution.emplace().work = here.moved.work(seconds_of(sums.stages));
+}
 
 } // namespace
 
 template <Coordinate T>
 void sum_over_ranks(Ranks& ranks, Context& context, const SumsOverRanks& call, NeighborSums& sums) {
-    DistributedSums<T>(ranks, context, call, sums).run();
+    const GivenIds ids(ranks, call.of_ranks.ids, call.points.count());
+    SharedPoints<T> shared = share_frame<T>(ranks, context, call.points, call.options.box);
+    ids.number(shared);
+    // Queries and radii are looked at before anything moves, so that an error names the rank and the row of the caller.
+    (void)share_queries(ranks, call.queries, shared);
+    if (const Within* const within = std::get_if<Within>(&call.neighborhood)) {
+        refuse_unresolved(ranks, shared, call.queries, within->radii, call.smallest_radius);
+    }
+    if (call.of_ranks.rebalance && ranks.size() > 1) {
+        sum_rebalanced(ranks, context, call, shared, ids.given(), sums);
+        return;
+    }
+    ranks.agreed([&] { ids.sort(shared); });
+    const PointNumbers numbers =
+        call.queries != nullptr ? PointNumbers(Ownership(ranks, call.queries->count())) : shared.numbers;
+    DistributedSums<T>(ranks, context, call, ids, shared, numbers, sums).run();
+    sums.stages = context.take_stages();
 }
 
 template void sum_over_ranks<float>(Ranks&, Context&, const SumsOverRanks&, NeighborSums&);

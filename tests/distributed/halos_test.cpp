@@ -100,14 +100,18 @@ testing::AssertionResult same_halos(const Halos& a, const Halos& b) {
 }
 
 testing::AssertionResult same_as_serial(const FofResult& groups, const Particles& particles, const HaloOptions& options,
-                                        const RankFirsts& firsts, std::int64_t* bytes = nullptr) {
+                                        const RankFirsts& firsts, std::int64_t* bytes = nullptr,
+                                        bool rebalance = false) {
     const Halos serial = halos(groups, particles, options);
     const int size = static_cast<int>(firsts.size()) - 1;
     std::vector<Halos> parts(static_cast<std::size_t>(size));
     run_ranks(size, [&](Communicator& ranks) {
-        parts[static_cast<std::size_t>(ranks.rank())] =
-            halos(part_of(groups, firsts, ranks.rank()), part_of(particles, firsts, ranks.rank()),
-                  over_ranks(ranks, options));
+        const Particles mine = part_of(particles, firsts, ranks.rank());
+        const std::vector<float> weights = weights_for(mine.positions.count());
+        Halos& part = parts[static_cast<std::size_t>(ranks.rank())];
+        part = halos(part_of(groups, firsts, ranks.rank()), mine,
+                     over_ranks(ranks, options, {.rebalance = rebalance, .weights = weights}));
+        EXPECT_EQ(std::ssize(part.distribution->work), rebalance && size > 1 ? mine.positions.count() : 0);
     });
     Halos all;
     for (const Halos& part : parts) {
@@ -145,6 +149,8 @@ TYPED_TEST(HalosOverRanks, HasTheBitsOfOneProcess) {
                      {evenly(count, ranks), unevenly(count, ranks), all_on(ranks / 2, count, ranks)}) {
                     EXPECT_TRUE(same_as_serial(groups, points->everything(), usual_options(), firsts));
                 }
+                EXPECT_TRUE(same_as_serial(groups, points->everything(), usual_options(),
+                                           all_on(ranks / 2, count, ranks), nullptr, true));
             }
         }
     }
@@ -159,6 +165,7 @@ TEST_F(HalosOverRanksIn3D, WithOtherOptions) {
         for (const int ranks : {2, 5}) {
             EXPECT_TRUE(same_as_serial(groups, particles, options, evenly(points.count(), ranks)));
         }
+        EXPECT_TRUE(same_as_serial(groups, particles, options, unevenly(points.count(), 3), nullptr, true));
     };
     HaloOptions options = usual_options();
     options.outermost = true;
@@ -200,7 +207,7 @@ TEST_F(HalosOverRanksIn3D, TiesAreThoseOfGlobalIndices) {
     const FofResult groups = groups_with(labels, Box::periodic(10));
     EXPECT_EQ(halos(groups, particles, options).halos, 1);
     for (const int ranks : some_ranks) {
-        EXPECT_TRUE(same_as_serial(groups, particles, options, evenly(1000, ranks)));
+        EXPECT_TRUE(same_as_serial(groups, particles, options, evenly(1000, ranks), nullptr, ranks == 7));
         options.unbind = !options.unbind;
     }
 }
@@ -220,6 +227,7 @@ TEST_F(HalosOverRanksIn3D, NothingToFind) {
     none.groups = 0;
     const PointsView no_points{std::span<const float>(), 3};
     EXPECT_TRUE(same_as_serial(none, {no_points, no_points}, options, evenly(0, 3)));
+    EXPECT_TRUE(same_as_serial(none, {no_points, no_points}, options, evenly(0, 3), nullptr, true));
 }
 
 /// Of groups that are whole on their ranks, nothing travels but halos and what other ranks have about their centers.
@@ -255,26 +263,30 @@ TEST_F(HalosOverRanksIn3D, IdsStandForIndices) {
         ids[static_cast<std::size_t>(place[static_cast<std::size_t>(i)])] = 10 * i + 3;
     }
     const RankFirsts firsts = evenly(count, 3);
-    std::vector<Halos> parts(3);
-    run_ranks(3, [&](Communicator& ranks) {
-        const auto first = static_cast<std::size_t>(firsts[static_cast<std::size_t>(ranks.rank())]);
-        const Particles mine = part_of(passed.everything(), firsts, ranks.rank());
-        const RankOptions rank_options{
-            .ids = std::span(ids).subspan(first, static_cast<std::size_t>(mine.positions.count()))};
-        parts[static_cast<std::size_t>(ranks.rank())] =
-            halos(part_of(passed.groups, firsts, ranks.rank()), mine, over_ranks(ranks, usual_options(), rank_options));
-    });
-    Halos all;
-    for (Halos& part : parts) {
-        for (std::vector<std::int64_t>* const numbers : {&part.member_array.vector<std::int64_t>(), &part.center_row}) {
-            for (std::int64_t& id : *numbers) {
-                EXPECT_EQ(id % 10, 3);
-                id /= 10;
+    for (const bool rebalance : {false, true}) {
+        std::vector<Halos> parts(3);
+        run_ranks(3, [&](Communicator& ranks) {
+            const auto first = static_cast<std::size_t>(firsts[static_cast<std::size_t>(ranks.rank())]);
+            const Particles mine = part_of(passed.everything(), firsts, ranks.rank());
+            const RankOptions rank_options{
+                .ids = std::span(ids).subspan(first, static_cast<std::size_t>(mine.positions.count())),
+                .rebalance = rebalance};
+            parts[static_cast<std::size_t>(ranks.rank())] = halos(part_of(passed.groups, firsts, ranks.rank()), mine,
+                                                                  over_ranks(ranks, usual_options(), rank_options));
+        });
+        Halos all;
+        for (Halos& part : parts) {
+            for (std::vector<std::int64_t>* const numbers :
+                 {&part.member_array.vector<std::int64_t>(), &part.center_row}) {
+                for (std::int64_t& id : *numbers) {
+                    EXPECT_EQ(id % 10, 3);
+                    id /= 10;
+                }
             }
+            append(part, all);
         }
-        append(part, all);
+        EXPECT_TRUE(same_halos(all, serial)) << (rebalance ? "rebalanced" : "as they are");
     }
-    EXPECT_TRUE(same_halos(all, serial));
 }
 
 TEST_F(HalosOverRanksIn3D, ErrorsAreThoseOfAllRanks) {
@@ -288,8 +300,9 @@ TEST_F(HalosOverRanksIn3D, ErrorsAreThoseOfAllRanks) {
             Particles particles = part_of(points.everything(), firsts, ranks.rank());
             HaloOptions options = usual_options();
             change(changed_groups, particles, options);
+            const HaloOptions together = options.execution.team != nullptr ? options : over_ranks(ranks, options);
             EXPECT_TRUE(is_refused(ErrorKind::invalid_argument, words,
-                                   [&] { (void)halos(changed_groups, particles, over_ranks(ranks, options)); }));
+                                   [&] { (void)halos(changed_groups, particles, together); }));
         };
         refuses({"rank 1", "velocities are missing"},
                 [&](auto&, Particles& all, auto&) { all.velocities = is_one ? std::nullopt : all.velocities; });
@@ -300,9 +313,12 @@ TEST_F(HalosOverRanksIn3D, ErrorsAreThoseOfAllRanks) {
         refuses({"unbind: false on rank 1"}, [&](auto&, auto&, HaloOptions& options) { options.unbind = !is_one; });
         refuses({"found by one process", "described over 3"},
                 [&](FofResult& all, auto&, auto&) { all.distribution.reset(); });
-        refuses({"rank 1", "row 3 has label 9999"}, [&](FofResult& all, auto&, auto&) {
-            all.label_array.vector<std::int64_t>()[3] = is_one ? 9999 : all.label_array[3];
-        });
+        for (const bool rebalance : {false, true}) { // named by its row where it was passed
+            refuses({"rank 1", "row 3 has label 9999"}, [&](FofResult& all, auto&, HaloOptions& options) {
+                all.label_array.vector<std::int64_t>()[3] = is_one ? 9999 : all.label_array[3];
+                options = over_ranks(ranks, options, {.rebalance = rebalance});
+            });
+        }
         EXPECT_TRUE(is_refused(ErrorKind::invalid_argument, {"rank 1 called catalog, rank 0 halos"}, [&] {
             const Particles particles = part_of(points.everything(), firsts, ranks.rank());
             if (is_one) {

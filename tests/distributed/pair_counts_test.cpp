@@ -39,6 +39,7 @@ struct Sets {
     RankFirsts firsts;
     RankFirsts others_firsts = {};
     bool have_ids = false; ///< descending ones
+    bool rebalance = false;
 };
 
 /// Calls check(counts) on each rank with what it has counted.
@@ -55,13 +56,16 @@ void count_over_ranks(const Sets& sets, const std::vector<double>& edges, const 
         PairCountOptions here = options;
         here.weights = weights_of(options.weights, sets.firsts, rank);
         here.other_weights = weights_of(options.other_weights, sets.others_firsts, rank);
-        here.execution = over(communicator, cpu(1 + rank % 2), {.ids = ids});
+        const std::vector<float> weights = weights_for(mine.count());
+        here.execution =
+            over(communicator, cpu(1 + rank % 2), {.ids = ids, .rebalance = sets.rebalance, .weights = weights});
         const PairCounts found = sets.others != nullptr
                                      ? pair_counts(mine, part_of(*sets.others, sets.others_firsts, rank), edges, here)
                                      : pair_counts(mine, edges, here);
         const std::lock_guard lock(checking);
         EXPECT_TRUE(found.distribution && found.distribution->ranks == ranks &&
-                    found.distribution->total == sets.points.count());
+                    found.distribution->total == sets.points.count() &&
+                    std::ssize(found.distribution->work) == (sets.rebalance && ranks > 1 ? mine.count() : 0));
         check(found);
     });
 }
@@ -106,9 +110,12 @@ TEST_P(PairsOverRanks, AreThoseOfTheOracle) {
                     is_separate ? oracle::pair_counts(copy, oracle::normalized_queries<T>(copy, others), bins, weights)
                                 : oracle::pair_counts(copy, bins, weights);
                 const int ranks = rank_counts[draw.integer(std::size(rank_counts))];
-                const Sets sets{set.view(), is_separate ? &others_view : nullptr,
+                const Sets sets{set.view(),
+                                is_separate ? &others_view : nullptr,
                                 drawn_distribution(set.count(), ranks, draw),
-                                drawn_distribution(others_view.count(), ranks, draw), draw.integer(3) == 0};
+                                drawn_distribution(others_view.count(), ranks, draw),
+                                draw.integer(3) == 0,
+                                draw.integer(3) == 0};
                 PairCountOptions options = options_for(bins, weights, named.box);
                 options.separations = wants_separations<T>(bins, draw);
                 count_over_ranks(sets, bins.edges, options, [&](const PairCounts& found) {
@@ -164,6 +171,10 @@ TEST_F(PairsOverRanksIn3D, AreThoseOfOneProcessOnEveryNumberOfRanks) {
                 count_over_ranks({view_, nullptr, firsts}, edges, options, check(one_set));
                 count_over_ranks({view_, &others_view, firsts, evenly(1500, ranks)}, edges, of_two, check(two_sets));
             }
+            const RankFirsts on_one = all_on(ranks / 2, 4000, ranks);
+            count_over_ranks({view_, nullptr, on_one, {}, false, true}, edges, options, check(one_set));
+            count_over_ranks({view_, &others_view, on_one, all_on(0, 1500, ranks), false, true}, edges, of_two,
+                             check(two_sets));
         }
     }
 }
@@ -208,6 +219,17 @@ TEST_F(PairsOverRanksIn3D, ErrorsAreThoseOfAllRanks) {
             [&](int rank) { return PairCountOptions{.weights = rank == 1 ? bad : ones}; });
     refuses(view_, {"weights: false on rank 3"}, same,
             [&](int rank) { return rank == 3 ? PairCountOptions() : PairCountOptions{.weights = ones}; });
+    for (const bool rebalance : {false, true}) { // named by its row where it was passed
+        run_ranks(2, [&](Communicator& ranks) {
+            std::vector<float> bad_others(30, 0.5F);
+            bad_others[3 * 7 + 2] = ranks.rank() == 1 ? std::numeric_limits<float>::quiet_NaN() : 0.5F;
+            EXPECT_TRUE(is_refused(
+                ErrorKind::invalid_points, {"rank 1: the other points: point 7 has NaN as coordinate 2"}, [&] {
+                    (void)pair_counts(part_of(view_, evenly(4000, 2), ranks.rank()), PointsView(bad_others, 3), edges,
+                                      {.execution = over(ranks, cpu(1), {.rebalance = rebalance})});
+                }));
+        });
+    }
     std::vector<float> far = points_;
     far[3 * 2500 + 1] = 1e34F; // on rank 2, beside which the edge vanishes
     refuses({far, 3}, {"edges[1] is 0.1", "coordinate 1 of point 2500"}, same, plain);

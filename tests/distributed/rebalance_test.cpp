@@ -7,7 +7,9 @@
 #include <kith/execution.hpp>
 #include <kith/fof.hpp>
 #include <kith/knn.hpp>
+#include <kith/pair_counts.hpp>
 #include <kith/radius.hpp>
+#include <kith/sum_neighbors.hpp>
 
 #include <gtest/gtest.h>
 
@@ -216,6 +218,11 @@ TEST_F(WeightsOfCalls, WhatPointsCostIsTheTimeOfTheRanks) {
                 knn_visit([](const NeighborBlock&) {}, mine, 5,
                           {.execution = over(communicator, cpu(1), {.rebalance = true, .weights = work})});
             expect_work(visited.distribution->work, visited.stages);
+            const Execution rebalanced = over(communicator, cpu(1), {.rebalance = true, .weights = work});
+            const NeighborSums sums = sum_neighbors(mine, Nearest{5}, {.execution = rebalanced});
+            expect_work(sums.distribution->work, sums.stages);
+            const PairCounts pairs = pair_counts(mine, std::vector<double>{0, 0.01}, {.execution = rebalanced});
+            expect_work(pairs.distribution->work, pairs.stages);
         }
         EXPECT_TRUE(knn(mine, 5, {.execution = over(communicator, cpu(1))}).distribution->work.empty());
     });

@@ -144,10 +144,10 @@ private:
 };
 
 /// Sums over ranks and holds every rank's against those of one process. `order`: of the points, whose places in the
-/// problem are then their ids; empty: as they are, without ids.
+/// problem are then their ids; empty: as they are, without ids. Rebalanced ones also have weights.
 template <class T>
 testing::AssertionResult same_as_serial(const Problem<T>& problem, const RankFirsts& points, const RankFirsts& queries,
-                                        const Rows& order = {}) {
+                                        const Rows& order = {}, bool rebalance = false) {
     const NeighborSums serial = problem.sums(cpu(1));
     const int ranks = static_cast<int>(points.size()) - 1;
     std::mutex failing;
@@ -159,7 +159,8 @@ testing::AssertionResult same_as_serial(const Problem<T>& problem, const RankFir
             of_points = taken(order, of_points);
         }
         const Rows of_queries = problem.is_separate ? rows_of_part(queries, rank) : Rows();
-        RankOptions rank_options;
+        const std::vector<float> weights = weights_for(std::ssize(of_points));
+        RankOptions rank_options{.rebalance = rebalance, .weights = weights};
         if (!order.empty()) {
             rank_options.ids = of_points;
         }
@@ -174,7 +175,8 @@ testing::AssertionResult same_as_serial(const Problem<T>& problem, const RankFir
             differences += " unresolved rows";
         }
         const auto total = problem.row_count();
-        if (!found.distribution || found.distribution->total != total || found.distribution->ranks != ranks) {
+        if (!found.distribution || found.distribution->total != total || found.distribution->ranks != ranks ||
+            found.distribution->work.size() != (rebalance && ranks > 1 ? of_points.size() : 0)) {
             differences += " distribution";
         }
         if (!differences.empty()) {
@@ -250,7 +252,8 @@ TEST_P(SumsOverRanks, HaveTheBitsOfOneProcess) {
                 const int ranks = rank_counts[draw.integer(std::size(rank_counts))];
                 EXPECT_TRUE(same_as_serial(problem, drawn_distribution(set.count(), ranks, draw),
                                            drawn_distribution(std::ssize(problem.queries) / set.dimension, ranks, draw),
-                                           draw.integer(3) == 0 ? shuffled(set.count(), draw) : Rows()))
+                                           draw.integer(3) == 0 ? shuffled(set.count(), draw) : Rows(),
+                                           draw.integer(3) == 0))
                     << named.name << (is_separate ? ", separate queries" : "") << ", k = " << problem.k;
             }
         }
@@ -281,6 +284,7 @@ TEST_F(SumsOverRanksIn3D, OfEveryStatisticOnEveryNumberOfRanks) {
             for (const int ranks : rank_counts) {
                 EXPECT_TRUE(same_as_serial(problem, evenly(600, ranks), {}));
                 EXPECT_TRUE(same_as_serial(problem, unevenly(600, ranks), {}, shuffled(600, draw)));
+                EXPECT_TRUE(same_as_serial(problem, all_on(ranks / 2, 600, ranks), {}, {}, true));
             }
         }
     }
@@ -295,6 +299,7 @@ TEST_F(SumsOverRanksIn3D, MoreNeighborsThanPoints) {
         problem.options.exclude_self = exclude_self;
         EXPECT_TRUE(same_as_serial(problem, evenly(5, 3), {}));
         EXPECT_TRUE(same_as_serial(problem, all_on(1, 5, 3), {}));
+        EXPECT_TRUE(same_as_serial(problem, all_on(1, 5, 7), {}, {}, true));
     }
     problem.points = {1, 2, 3};
     EXPECT_TRUE(same_as_serial(problem, all_on(1, 1, 2), {}));
@@ -304,6 +309,7 @@ TEST_F(SumsOverRanksIn3D, MoreNeighborsThanPoints) {
     problem.queries = {1, 2, 3, 4, 5, 6};
     problem.is_separate = true;
     EXPECT_TRUE(same_as_serial(problem, all_on(0, 0, 2), evenly(2, 2)));
+    EXPECT_TRUE(same_as_serial(problem, all_on(0, 0, 2), evenly(2, 2), {}, true));
 }
 
 TEST_F(SumsOverRanksIn3D, OnlyPointsNearOtherRanksTravel) {
