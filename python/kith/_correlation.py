@@ -170,6 +170,7 @@ def correlation(points: AnyArray, randoms: AnyArray | None = None, *, edges: Any
     if comm is not None:
         comm.require_same("whether there are randoms", randoms is not None)
         comm.require_same("whether there are regions", regions is not None)
+        comm.leave_points()
     weights = _weights(weights, "weights")
     totals = _Totals(comm)
     totals.note("points", source.shape[0] if source.shape else 0, weights)

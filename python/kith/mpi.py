@@ -60,15 +60,17 @@ class Ranks:
         Ids of the points of this process: 0 or more, in any order, unique over all processes. They replace global indices:
         they alone break ties, and results contain them. Either all processes that have points pass ids, or none.
     rebalance : bool
-        For `kith.knn`, `kith.radius_search`, `kith.radius_count`, the groups of `kith.fof` and `kith.halos`, `kith.dbscan`,
-        `kith.hdbscan` and spanning trees (`kith.mst`, `kith.hierarchy`, `kith.fof_ladder`): redistribute the points for the
-        call, so that each process has about the same number of points, near each other; queries are sent to where the points
-        near them are, and the answers are sent back. Worth its traffic if the points of a process are scattered, or if it
-        has far more of them than others. Must be the same on all processes. Other functions ignore it.
+        Redistribute the points for the call, with their masses and whatever else belongs to them, so that each process has
+        about the same number of points, near each other; queries are sent to where the points near them are, and the
+        answers are sent back. Worth its traffic if the points of a process are scattered, or if it has far more of them
+        than others. Must be the same on all processes. It makes no difference where there is nothing to redistribute: to
+        `kith.z_order` and `kith.gather`, to cuts of hierarchies and ladders, and to the catalog of `kith.fof`, whose groups
+        are divided among the processes anyway.
     weights : array, shape (n,), optional
         For `rebalance` and `kith.z_order`: the cost of each point in any unit, finite and 0 or more. Each process then gets
-        about the same sum of weights instead of the same number of points. Either all processes that have points pass weights, or none. In a
-        simulation, pass `report["work"]` of the previous step.
+        about the same sum of weights instead of the same number of points. Either all processes that have points pass
+        weights, or none. In a simulation, pass `report["work"]` of the previous step. `kith.correlation`, which counts pairs
+        of several sets, uses neither weights nor ids.
     imbalance : float
         For `rebalance` and `kith.z_order`: how much the parts of processes may differ, as a fraction of the mean number of
         points or weight; 0 cuts as equally as possible. Must be the same on all processes.
@@ -78,9 +80,9 @@ class Ranks:
     report : dict
         Of the latest call: `bytes_sent`, `bytes_received` and `messages_sent` of this process, `bytes_from_device`, which its
         GPU sent to its host, the `seconds` of each stage, `first`, the global index of its first query, label or edge, and
-        `total`, their number on all processes. With `rebalance` these add `bytes_migrated`, the coordinates and velocities
-        of this process's points that were sent to others, and `work`, an array of float32 of shape (n,): what each point
-        cost, in seconds; empty if there is one process.
+        `total`, their number on all processes. With `rebalance` these add `bytes_migrated`, the coordinates, velocities and
+        other columns of this process's points that were sent to others, and but for `kith.correlation` `work`, an array of
+        float32 of shape (n,): what each point cost, in seconds; empty if there is one process.
         Of `kith.fof` and `kith.halos` also `groups`, the number of groups, `linking_length` and `psi`; of `kith.dbscan` the
         numbers of `clusters`, `core_points` and `noise_points`.
     """
@@ -166,6 +168,7 @@ class _Team:
         self.threads = _share_of_cores(ranks.comm)
         self.report = {"seconds": {}, **dict.fromkeys(_TRAFFIC, 0)}
         self.is_inside = False
+        self._is_of_points = True
         self._same, self._shared, self._shared_by_all = {}, {}, []
         self._exchanges = 0
 
@@ -177,7 +180,8 @@ class _Team:
 
     @property
     def ids(self):
-        ids = None if self._ranks.ids is None else _arrays.as_integers(self._ranks.ids, numpy.int64, "ids")
+        given = self._ranks.ids if self._is_of_points else None
+        ids = None if given is None else _arrays.as_integers(given, numpy.int64, "ids")
         if ids is not None and ids.ndim != 1:
             raise ValueError(f"ids has {ids.ndim} axes; it must have a number for each point")
         return ids
@@ -192,7 +196,12 @@ class _Team:
 
     @property
     def weights(self):
-        return None if self._ranks.weights is None else _arrays.as_column(self._ranks.weights, "weights")
+        given = self._ranks.weights if self._is_of_points else None
+        return None if given is None else _arrays.as_column(given, "weights")
+
+    def leave_points(self):
+        """From here on calls are of several sets of points, not of those that the ids and weights are of."""
+        self._is_of_points = False
 
     def require_same(self, name, value):
         """Notes what all processes must have the same value of; they compare its text when they enter the core's work."""
@@ -258,7 +267,9 @@ class _Team:
         report.setdefault("total", total)
         if self.rebalance:
             report["bytes_migrated"] = report.get("bytes_migrated", 0) + migrated
-            report.setdefault("work", work)
+            if self._is_of_points and (len(work) or "work" not in report):
+                earlier = report.get("work", ())
+                report["work"] = earlier + work if len(earlier) else work
 
     def all_reduce(self, values, reduction):
         values = numpy.frombuffer(values, numpy.int64)

@@ -104,7 +104,7 @@ SLIPS += [(call, slip) for call in (knn, knn_blocks, radius_search, sum_neighbor
     {"ids": numpy.arange(50)}, {"ids": numpy.arange(50) + 0.5}, {"ids": numpy.arange(49)}, {"queries": points[0]},
     {"queries": "words"}, {"queries": points[:, :2]}, {"queries": points},
     {"exclude_self": 3}, {"exclude_self": None})]
-SLIPS += [(call, slip) for call in (knn, radius_search, fof) for slip in (
+SLIPS += [(call, slip) for call in (knn, radius_search, sum_neighbors, fof) for slip in (
     {"rebalance": 3}, {"rebalance": True}, {"weights": "words"}, {"weights": points})]
 SLIPS += [(call, slip) for call in (knn, radius_search, fof, z_order) for slip in (
     {"imbalance": 0.5}, {"imbalance": -1}, {"imbalance": "fair"}, {"imbalance": numpy.nan})]

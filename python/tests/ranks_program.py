@@ -114,6 +114,15 @@ for comm in (world, world.Split(0, world.size - world.rank)):  # the second one 
                         expected = kith.correlation(whole, all_randoms, edges=edges, weights=field**2, **of_whole)
                         assert numpy.array_equal(found.samples, expected.samples)
             if dimension == 3 and dtype is numpy.float32:
+                moved = kith.mpi.Ranks(comm, rebalance=True, weights=numpy.arange(len(mine)) % 4)
+                assert numpy.array_equal(kith.density(mine, 6, box=BOX, threads=1, comm=moved), density)
+                assert len(moved.report["work"]) == (len(mine) if comm.size > 1 else 0)
+                counted = {"edges": edges, "box": BOX, "weights": masses[rows], "threads": 1}
+                again, found = (kith.pair_counts(mine, comm=each, **counted) for each in (moved, comm))
+                assert numpy.array_equal(again.weighted, found.weighted)
+                assert comm.size == 1 or sum(comm.allgather(moved.report["bytes_migrated"])) > 0
+                again, found = (kith.correlation(mine, randoms, edges=edges, threads=1, comm=each) for each in (moved, comm))
+                assert numpy.array_equal(again.xi, found.xi, equal_nan=True) and "work" not in moved.report
                 for exclude_self in (False, True):
                     expected = kith.knn(whole, 4, box=BOX, exclude_self=exclude_self)
                     blocks = list(kith.knn_blocks(mine, 4, block_rows=130, box=BOX, exclude_self=exclude_self, threads=1,
@@ -270,6 +279,7 @@ for comm_options, options in (({}, {}), ({"rebalance": True}, {"bound_only": Tru
     assert numpy.array_equal(everyone(part.labels), expected.labels)
     assert ranks.report["groups"] > len(expected) and ranks.report["linking_length"] == expected.linking_length
     assert ranks.report["total"] == len(mock) and "unbind" in ranks.report["seconds"]
+    assert not comm_options or len(ranks.report["work"]) == (len(my_mock.positions) if world.size > 1 else 0)
 same_halos(pickle.loads(pickle.dumps(part)), world, expected)
 for call in (lambda: part[:1], lambda: _subjects.require_groups(part)):
     kind, text = raised(call)

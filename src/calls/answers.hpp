@@ -140,7 +140,7 @@ inline void check_engine(Engine wanted, Task task, Where where) {
         constexpr std::array<const char*, 5> remedies{
             "", " found on the CPU only; leave the GPU out, or run on the CPU",
             " not found asynchronously; use the call that waits", " not found over ranks; run the call on one process",
-            " not found over ranks on GPUs; use kith::over() with kith::cpu()"};
+            " not found over ranks on GPUs; leave the GPU out"};
         const bool runs_over_ranks = answers(Engine::automatic, task, Where::ranks);
         const Where refused = where == Where::gpu_ranks && !runs_over_ranks ? Where::ranks : where;
         throw error(ErrorKind::unsupported, name, are_many ? " are" : " is",

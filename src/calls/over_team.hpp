@@ -27,8 +27,7 @@ inline void require_imbalance(double imbalance) {
 /// For calls that no row of the table of engines is about.
 inline void require_host(const Execution& execution, const char* function) {
     if (execution.device.kind != DeviceKind::cpu) {
-        throw error(ErrorKind::unsupported, function,
-                    " over ranks run on the CPU only; use kith::over() with kith::cpu()");
+        throw error(ErrorKind::unsupported, function, " over ranks run on the CPU only; leave the GPU out");
     }
 }
 

@@ -37,8 +37,7 @@ std::vector<Argument> arguments_of(const SpanningTreeCall& call, const RankOptio
 /// Throws invalid_argument unless the tree is a part as spanning_tree() returns it over these ranks.
 void require_part(const SpanningTree& tree, const Execution& execution) {
     if (execution.device.kind != DeviceKind::cpu) {
-        throw Error(ErrorKind::unsupported, "spanning trees are cut and merged on the CPU; use kith::over() with "
-                                            "kith::cpu()");
+        throw Error(ErrorKind::unsupported, "spanning trees are cut and merged on the CPU; leave the GPU out");
     }
     const int ranks = execution.team->communicator.size();
     const int found_over = tree.distribution ? tree.distribution->ranks : 0;

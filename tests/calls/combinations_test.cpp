@@ -282,8 +282,7 @@ TEST(EngineTable, IsCheckedWhereverACallRuns) {
                            [] { detail::check_engine(Engine::brute_force, Task::neighbors, Where::ranks); }));
     EXPECT_TRUE(is_refused(ErrorKind::unsupported, {"a kept index is not found over ranks"},
                            [] { detail::check_engine(Engine::automatic, Task::index, Where::ranks); }));
-    EXPECT_TRUE(is_refused(ErrorKind::unsupported,
-                           {"pair counts are not found over ranks on GPUs; use kith::over() with"},
+    EXPECT_TRUE(is_refused(ErrorKind::unsupported, {"pair counts are not found over ranks on GPUs; leave the GPU out"},
                            [] { detail::check_engine(Engine::automatic, Task::pair_counts, Where::gpu_ranks); }));
     EXPECT_TRUE(is_refused(ErrorKind::unsupported, {"a kept index is not found over ranks; run the call on one"},
                            [] { detail::check_engine(Engine::automatic, Task::index, Where::gpu_ranks); }));
