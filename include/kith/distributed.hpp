@@ -64,11 +64,11 @@ struct RankOptions {
     /// the answers for its own points, in their order. Memory: a copy of the rank's points if their ids are not
     /// ascending, and one of the ids unless they are contiguous std::int64_t.
     IntegersView ids = {};
-    /// For knn(), knn_visit(), radius_search(), radius_count(), fof(), dbscan(), hdbscan() and spanning trees of points:
-    /// redistributes the points for the call, so that each rank has about as many, near each other, and returns the
-    /// answers to the ranks that passed them. Separate queries are sent to where the points near them are. Other
-    /// functions ignore it. Worth it if the points of a rank are scattered, or if it has far more of them than others. Must be the
-    /// same on all ranks.
+    /// Redistributes the points for the call, with their columns, so that each rank has about as many, near each other,
+    /// and returns the answers to the ranks that passed them. Separate queries are sent to where the points near them
+    /// are. Worth it if the points of a rank are scattered, or if it has far more of them than others. Must be the same
+    /// on all ranks. It makes no difference to catalog(), whose groups are divided among ranks anyway, to z_order() and
+    /// gather(), and to calls on a spanning tree.
     bool rebalance = false;
     /// Optional, used if the call rebalances several ranks, and by z_order(): the cost of each point of this rank in any
     /// unit, finite and 0 or more. Each rank then gets about the same sum of weights instead of the same number of points. A weight

@@ -132,7 +132,7 @@ Command dbscan_command(const Parser& program) {
     add_columns_option(command, arguments->columns);
     add_engine_option(command, arguments->engine, tree_or_brute);
     add_rebalance_option(command, arguments->rebalance);
-    add_execution_options(command, arguments->common);
+    add_execution_options(command, arguments->common, true);
     add_footer(command, "Clusters are numbered from 0 by their first core point in the file.",
                "  kith dbscan points.npy --eps 0.5 -o labels.npy\n"
                "  kith dbscan snapshot.hdf5 --eps 20 --min-samples 10 -o clusters.hdf5\n"

@@ -6,6 +6,7 @@
 #include "cli/snapshot_run.hpp"
 #include "cli/usage_error.hpp"
 
+#include <kith/density_file.hpp>
 #include <kith/io.hpp>
 #include <kith/sum_neighbors.hpp>
 
@@ -32,6 +33,7 @@ struct Arguments : SearchArguments {
     std::optional<double> radius; ///< instead of k
     SmoothingKernel kernel = SmoothingKernel::cubic_spline;
     bool number = false; ///< of points per volume, whatever their masses
+    bool rebalance = false;
     FieldChoice fields;
 
     [[nodiscard]] Neighborhood neighborhood() const {
@@ -85,13 +87,27 @@ struct Spread {
     }
 };
 
-/// Brings all rows of all ranks to the first.
-void bring_to_first(RankTeam* ranks, NeighborSums& sums) {
-    const auto bring = [&](auto&... columns) { ((columns = on_first(ranks, std::move(columns))), ...); };
-    bring(sums.density, sums.reach, sums.counts, sums.density_gradient);
-    for (FieldSums& field : sums.fields) {
-        bring(field.sum, field.mean, field.variance, field.least, field.greatest, field.gradient);
+/// The columns of this rank in the order of a file, which describes them.
+std::vector<RankArray> columns_of(const NeighborSums& sums, const Fields& fields, const SumOptions& options,
+                                  bool is_by_count, int dimension, io::DensitySource& file) {
+    std::vector<RankArray> arrays;
+    const auto add = [&](const auto& column) { arrays.push_back(array_of(std::as_bytes(std::span(column)))); };
+    add(sums.density);
+    is_by_count ? add(sums.reach) : add(sums.counts);
+    add(sums.density_gradient);
+    for (std::size_t f = 0; f < sums.fields.size(); ++f) {
+        const FieldSums& field = sums.fields[f];
+        file.fields.push_back({fields.names[f], options.statistics});
+        for (const auto* column :
+             {&field.sum, &field.mean, &field.variance, &field.least, &field.greatest, &field.gradient}) {
+            add(*column);
+        }
     }
+    file.dimension = dimension;
+    file.reach = is_by_count;
+    file.counts = !is_by_count;
+    file.density_gradient = options.density_gradient;
+    return arrays;
 }
 
 /// Where half of the queries or more have no neighbor but themselves: their number, and what their densities are.
@@ -123,13 +139,12 @@ SearchOutcome search(const Arguments& arguments, const SearchTask& task) {
                              .statistics = arguments.fields.found(),
                              .density_gradient = arguments.fields.density_gradient,
                              .engine = arguments.engine,
-                             .execution = execution_over(task.ranks, task.execution)};
+                             .execution = execution_over(task.ranks, task.execution, arguments.rebalance)};
     const auto sums = std::make_shared<NeighborSums>(
         task.call([](const auto&... given) { return sum_neighbors(given...); }, arguments.neighborhood(), options));
     task.clock->add(sums->stages);
     const std::int64_t queries = sum_over(task.ranks, std::ssize(sums->density));
-    bring_to_first(task.ranks, *sums); // where the median needs all densities
-    const Spread spread(sums->density);
+    const Spread spread(on_first(task.ranks, sums->density)); // the median needs all densities
     const std::string kernel(smoothing_kernel_names[static_cast<std::size_t>(arguments.kernel)]);
     const char* const quantity = masses ? "mass per volume" : "points per volume";
     SearchOutcome outcome;
@@ -156,12 +171,15 @@ SearchOutcome search(const Arguments& arguments, const SearchTask& task) {
         arguments.radius ? fmt::format("within {}", *arguments.radius) : fmt::format("of {} neighbors", arguments.k);
     outcome.report = fmt::format("{}, {} kernel {}: from {:.6g} to {:.6g}, median {:.6g}", quantity, kernel, extent,
                                  spread.least, spread.greatest, spread.median);
-    outcome.write = [sums, names = fields.names](const std::filesystem::path& path, const io::Provenance& made_by) {
+    io::DensitySource file{.rows = queries};
+    outcome.funnel = std::make_shared<RankFunnel>(
+        task.ranks, columns_of(*sums, fields, options, !arguments.radius, task.points.dimension(), file));
+    file.next = blocks_from(outcome.funnel, sums);
+    outcome.write = [file](const std::filesystem::path& path, const io::Provenance& made_by) {
         if (path.extension() == ".npy") {
-            io::write_npy(path, sums->density);
+            io::stream_density_npy(path, file);
         } else {
-            (path.extension() == ".npz" ? io::write_densities_npz : io::write_densities_hdf5)(path, *sums, made_by,
-                                                                                              names);
+            (path.extension() == ".npz" ? io::stream_densities_npz : io::stream_densities_hdf5)(path, file, made_by);
         }
     };
     return outcome;
@@ -226,6 +244,7 @@ Command density_command(const Parser& program) {
     command.flag("--number", "Points per volume, whatever masses the file has", arguments->number);
     add_field_options(command, arguments->fields);
     add_search_options(command, arguments, fmt::format("{}", fmt::join(engine_names, "|")));
+    add_rebalance_option(command, arguments->rebalance);
     add_execution_options(command, arguments->common);
     add_footer(
         command,

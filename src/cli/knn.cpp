@@ -167,7 +167,7 @@ Command knn_command(const Parser& program) {
     command.flag("--z-order", "Leave rows along the z-order curve of their queries, in one process",
                  arguments->z_order);
     add_rebalance_option(command, arguments->rebalance);
-    add_execution_options(command, arguments->common);
+    add_execution_options(command, arguments->common, true);
     add_footer(command,
                "Indices count the points read, in file order: with --types 1 they are rows of type 1.\n"
                "Neighbors are ordered by distance, ties by index.",

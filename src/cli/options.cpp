@@ -206,10 +206,12 @@ Execution execution_of(const CommonOptions& options, Progress progress) {
                                                   : cuda(options.device.index, nullptr, std::move(progress));
 }
 
-void add_execution_options(const Parser& command, CommonOptions& options) {
+void add_execution_options(const Parser& command, CommonOptions& options, bool on_gpus_of_ranks) {
     command.text("--device", "cpu|cuda[:I]",
-                 "Where to search and link: cpu (the default), or cuda for the first GPU, cuda:1 for the second; over "
-                 "ranks cuda is a GPU for each, which those of one machine take in turn",
+                 std::string("Where to search and link: cpu (the default), or cuda for the first GPU, cuda:1 for the "
+                             "second; ") +
+                     (on_gpus_of_ranks ? "over ranks cuda is a GPU for each, which those of one machine take in turn"
+                                       : "GPUs are not used over ranks"),
                  [&options](const std::string& text) {
                      options.device = parse_device(text);
                      options.any_gpu = text == "cuda";

@@ -138,8 +138,8 @@ Option add_value(const Parser& command, const std::string& names, const std::str
 
 void add_json_option(const Parser& command, CommonOptions& options);
 void add_threads_option(const Parser& command, CommonOptions& options);
-/// Where and with how many threads to run, and --json.
-void add_execution_options(const Parser& command, CommonOptions& options);
+/// Where and with how many threads to run, and --json. The help says whether ranks can have a GPU each.
+void add_execution_options(const Parser& command, CommonOptions& options, bool on_gpus_of_ranks = false);
 void add_box_option(const Parser& command, BoxChoice& choice);
 void add_types_option(const Parser& command, io::TypeSelection& selection);
 void add_columns_option(

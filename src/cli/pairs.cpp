@@ -38,6 +38,7 @@ struct Arguments : SearchArguments {
     int line_of_sight = -1;
     bool weights = false;
     bool separations = false;
+    bool rebalance = false;
 };
 
 /// The masses of the particles as weights; none: the file has no masses.
@@ -209,7 +210,7 @@ PairCountOptions options_of(const Arguments& arguments) {
 SearchOutcome search(const Arguments& arguments, const SearchTask& task) {
     PairCountOptions options = options_of(arguments);
     options.box = task.box;
-    options.execution = execution_over(task.ranks, task.execution);
+    options.execution = execution_over(task.ranks, task.execution, arguments.rebalance);
     std::optional<Weights> weights;
     agreed_over(task.ranks, [&] { weights.emplace(arguments, task); });
     options.weights = weights->of_points;
@@ -321,6 +322,7 @@ Command pairs_command(const Parser& program) {
     command.flag("--separations", "Also find the mean separation of the pairs of each bin (of r, rp or s)",
                  arguments->separations);
     add_point_options(command, arguments, "auto|tree");
+    add_rebalance_option(command, arguments->rebalance);
     add_execution_options(command, arguments->common);
     add_footer(
         command,

@@ -149,7 +149,7 @@ Command radius_command(const Parser& program) {
                  [arguments](const std::string& text) { arguments->order = parse_order(text); });
     add_search_options(command, arguments, std::string(tree_or_brute) + "|kdtree");
     add_rebalance_option(command, arguments->rebalance);
-    add_execution_options(command, arguments->common);
+    add_execution_options(command, arguments->common, true);
     add_footer(command,
                "The neighbors of query i are elements offsets[i] to offsets[i + 1] - 1 of indices and distances.\n"
                "Indices count the points read, in file order: with --types 1 they are rows of type 1.",

@@ -28,7 +28,7 @@ std::int64_t members_of(const Catalog& catalog) {
 void require_columns(const Catalog& catalog) {
     if (catalog.distribution) {
         throw error(ErrorKind::invalid_argument, "the catalog is the part of one of ", catalog.distribution->ranks,
-                    " ranks, and files hold that of one process; describe the groups without kith::over()");
+                    " ranks, and files hold that of one process; describe the groups in one process");
     }
     for_each_field(catalog, [&](const CatalogColumn& column, const auto& values) {
         require_rows(std::ssize(values), column.size(catalog.groups, catalog.dimension, !catalog.velocity.empty()),

@@ -1,10 +1,15 @@
-// .npy files: a header, then the caller's values as they lie in memory. No copy is made.
+// .npy files: a header, then the caller's values as they lie in memory, of which no copy is made, or as a source makes
+// them.
 #include "io/npy_format.hpp"
 #include "io/output_file.hpp"
 
+#include <kith/density_file.hpp>
 #include <kith/io.hpp>
 
+#include <algorithm>
 #include <type_traits>
+#include <utility>
+#include <vector>
 
 namespace kith::io {
 
@@ -32,6 +37,19 @@ void write_npy(const std::filesystem::path& path, std::span<const float> values,
 }
 void write_npy(const std::filesystem::path& path, std::span<const double> values, std::int64_t columns) {
     write_array(path, values, columns);
+}
+
+void stream_density_npy(const std::filesystem::path& path, const DensitySource& densities) {
+    constexpr std::int64_t most = 1 << 16;
+    OutputFile file(path);
+    file.write(make_npy_header('f', sizeof(double), densities.rows, 0));
+    std::vector<double> block;
+    for (std::int64_t left = densities.rows; left > 0; left -= std::ssize(block)) {
+        block.resize(static_cast<std::size_t>(std::min(most, left)));
+        densities.next(std::as_writable_bytes(std::span(block)));
+        file.write(std::as_bytes(std::span(std::as_const(block))));
+    }
+    file.commit();
 }
 
 } // namespace kith::io

@@ -1,6 +1,7 @@
 #include "io/result_arrays.hpp"
 
 #include <kith/cluster_file.hpp>
+#include <kith/density_file.hpp>
 #include <kith/error.hpp>
 
 #include "io/memory_source.hpp"
@@ -75,48 +76,74 @@ RadiusSource source_of(const RadiusResult& found) {
             blocks_of({std::as_bytes(found.offsets()), index_bytes(found), distance_bytes(found)})};
 }
 
-/// Descriptions of what there is of a field.
+/// A statistic of a field, in memory and in files.
 struct FieldColumn {
-    const char* ending;
+    bool FieldStatistics::*is_there;
     std::vector<double> FieldSums::*numbers;
+    const char* ending;
     const char* description;
 };
 constexpr std::array field_columns{
-    FieldColumn{"_sum", &FieldSums::sum, "sum of mass times value times kernel"},
-    FieldColumn{"_mean", &FieldSums::mean, "mean weighted by mass times kernel"},
-    FieldColumn{"_variance", &FieldSums::variance, "variance weighted by mass times kernel"},
-    FieldColumn{"_least", &FieldSums::least, "least value of the neighbors"},
-    FieldColumn{"_greatest", &FieldSums::greatest, "greatest value of the neighbors"},
-    FieldColumn{"_gradient", &FieldSums::gradient, "gradient of the interpolated values"},
+    FieldColumn{&FieldStatistics::sum, &FieldSums::sum, "_sum", "sum of mass times value times kernel"},
+    FieldColumn{&FieldStatistics::mean, &FieldSums::mean, "_mean", "mean weighted by mass times kernel"},
+    FieldColumn{&FieldStatistics::variance, &FieldSums::variance, "_variance",
+                "variance weighted by mass times kernel"},
+    FieldColumn{&FieldStatistics::least, &FieldSums::least, "_least", "least value of the neighbors"},
+    FieldColumn{&FieldStatistics::greatest, &FieldSums::greatest, "_greatest", "greatest value of the neighbors"},
+    FieldColumn{&FieldStatistics::gradient, &FieldSums::gradient, "_gradient", "gradient of the interpolated values"},
 };
 
-StreamedArrays arrays_of(const NeighborSums& sums, std::span<const std::string> names) {
+StreamedArrays arrays_of(const DensitySource& sums) {
+    StreamedArrays arrays{{}, sums.next};
+    const auto add = [&](bool is_there, std::string name, char kind, std::int64_t columns, const char* description) {
+        if (is_there) {
+            arrays.arrays.push_back({std::move(name), kind, 8, sums.rows, columns, description});
+        }
+    };
+    add(true, "density", 'f', 0, "mass per volume at each query, in the units of the points and their masses");
+    add(sums.reach, "reach", 'f', 0, "distance of the last neighbor, to which the kernel reaches");
+    add(sums.counts, "counts", 'i', 0, "the number of neighbors of each query within the radius");
+    add(sums.density_gradient, "density_gradient", 'f', sums.dimension,
+        "gradient of the density at fixed reach, one row per query");
+    for (const DensitySource::Field& field : sums.fields) {
+        for (const FieldColumn& column : field_columns) {
+            const bool is_gradient = column.is_there == &FieldStatistics::gradient;
+            add(field.statistics.*column.is_there, field.name + column.ending, 'f', is_gradient ? sums.dimension : 0,
+                column.description);
+        }
+    }
+    return arrays;
+}
+
+/// Of sums in memory the columns that have numbers.
+DensitySource source_of(const NeighborSums& sums, std::span<const std::string> names) {
     if (names.size() != sums.fields.size()) {
         throw Error(ErrorKind::invalid_argument, detail::message("there are ", sums.fields.size(), " fields and ",
                                                                  names.size(), " names; give a name for each field"));
     }
-    const std::int64_t rows = std::ssize(sums.density);
-    StreamedArrays arrays;
-    std::vector<std::span<const std::byte>> parts;
-    const auto add = [&](std::string name, char kind, const auto& numbers, const char* description) {
-        if (numbers.empty() && name != "density") {
-            return; // not asked for
-        }
-        const std::int64_t columns = std::ssize(numbers) > rows ? std::ssize(numbers) / rows : 0;
-        arrays.arrays.push_back({std::move(name), kind, 8, rows, columns, description});
+    DensitySource source{.rows = std::ssize(sums.density)};
+    std::vector<std::span<const std::byte>> parts{std::as_bytes(std::span(sums.density))};
+    const auto add = [&](const auto& numbers) {
         parts.push_back(std::as_bytes(std::span(numbers)));
+        return !numbers.empty();
     };
-    add("density", 'f', sums.density, "mass per volume at each query, in the units of the points and their masses");
-    add("reach", 'f', sums.reach, "distance of the last neighbor, to which the kernel reaches");
-    add("counts", 'i', sums.counts, "the number of neighbors of each query within the radius");
-    add("density_gradient", 'f', sums.density_gradient, "gradient of the density at fixed reach, one row per query");
+    const auto add_gradient = [&](const std::vector<double>& numbers) {
+        source.dimension = numbers.empty() ? source.dimension : std::ssize(numbers) / source.rows;
+        return add(numbers);
+    };
+    source.reach = add(sums.reach);
+    source.counts = add(sums.counts);
+    source.density_gradient = add_gradient(sums.density_gradient);
     for (std::size_t field = 0; field < names.size(); ++field) {
+        FieldStatistics& statistics = source.fields.emplace_back(names[field]).statistics;
         for (const FieldColumn& column : field_columns) {
-            add(names[field] + column.ending, 'f', sums.fields[field].*column.numbers, column.description);
+            const std::vector<double>& numbers = sums.fields[field].*column.numbers;
+            statistics.*column.is_there =
+                column.is_there == &FieldStatistics::gradient ? add_gradient(numbers) : add(numbers);
         }
     }
-    arrays.next = blocks_of(std::move(parts));
-    return arrays;
+    source.next = blocks_of(std::move(parts));
+    return source;
 }
 
 StreamedArrays arrays_of(const SpanningTreeSource& tree) {
@@ -280,13 +307,21 @@ void write_radius_counts_hdf5(const std::filesystem::path& path, std::span<const
     stream_radius_counts_hdf5(path, source_of(counts), provenance);
 }
 
+void stream_densities_npz(const std::filesystem::path& path, const DensitySource& densities,
+                          const Provenance& provenance) {
+    write_arrays_npz(path, arrays_of(densities), provenance);
+}
+void stream_densities_hdf5(const std::filesystem::path& path, const DensitySource& densities,
+                           const Provenance& provenance) {
+    write_arrays_hdf5(path, arrays_of(densities), provenance);
+}
 void write_densities_npz(const std::filesystem::path& path, const NeighborSums& sums, const Provenance& provenance,
                          std::span<const std::string> fields) {
-    write_arrays_npz(path, arrays_of(sums, fields), provenance);
+    stream_densities_npz(path, source_of(sums, fields), provenance);
 }
 void write_densities_hdf5(const std::filesystem::path& path, const NeighborSums& sums, const Provenance& provenance,
                           std::span<const std::string> fields) {
-    write_arrays_hdf5(path, arrays_of(sums, fields), provenance);
+    stream_densities_hdf5(path, source_of(sums, fields), provenance);
 }
 
 void stream_spanning_tree_npz(const std::filesystem::path& path, const SpanningTreeSource& tree,

@@ -106,6 +106,25 @@ TEST_F(Density, SumsColumnsOfTheFile) {
     }
 }
 
+TEST_F(Density, FilesOfNoRowsHaveTheColumnsThatWereAskedFor) {
+    write_line();
+    write_npy("none.npy", std::vector<float>(), 2);
+    for (const auto& [options, names] :
+         {std::pair("-k 3", std::vector<std::string>{"density", "reach"}),
+          std::pair("-r 2 --density-gradient", std::vector<std::string>{"density", "counts", "density_gradient"})}) {
+        for (const char* output : {"out.npz", "out.hdf5"}) {
+            const std::string command = "density in.npy --queries none.npy --box none " + std::string(options) + " -o ";
+            ASSERT_EQ(kith(command + output).exit_code, 0) << kith(command + output).err;
+            const std::string info = kith(std::string("info ") + output).out;
+            for (const std::string& name : names) {
+                EXPECT_NE(info.find(name), std::string::npos) << info;
+            }
+        }
+    }
+    ASSERT_EQ(kith("density in.npy --queries none.npy -o out.npy").exit_code, 0);
+    EXPECT_TRUE(npy_values<double>(read("out.npy"), "<f8").empty());
+}
+
 TEST_F(Density, WarnsWhereOneNeighborMakesNoDensity) {
     write_line();
     for (const auto& [options, words] :

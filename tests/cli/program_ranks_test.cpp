@@ -189,6 +189,7 @@ TEST_F(Ranks, HalosAreThoseOfOneProcess) {
                       {"halos.hdf5", "halos.ecsv", "map.png"});
     expect_same_files(halos + "--unbind no --outermost --softening 0.01 --min-members 5 --table halos.csv",
                       {"halos.hdf5", "halos.csv"}, {3});
+    expect_same_files(halos + gravity + "--rebalance --table halos.ecsv", {"halos.hdf5", "halos.ecsv"}, {3});
     expect_same_files(halos + "--G 1 --hubble 20 --bound-only --min-members 1100 --table halos.csv",
                       {"halos.hdf5", "halos.csv"}, {2}); // none
     const auto json = Json::parse(over(3, halos + gravity + "--json").out);
@@ -276,6 +277,8 @@ TEST_F(Ranks, RebalancedAnswersAreThoseOfOneProcess) {
     expect_same_files("radius points.npy -r 0.05 --box 1 --rebalance -o within.npz", {"within.npz"});
     expect_same_files("fof points.npy --box 1 --min-members 5 --rebalance -o groups.hdf5 --labels labels.npy",
                       {"groups.hdf5", "labels.npy"});
+    expect_same_files("density points.npy -k 9 --box 1 --rebalance -o density.npz", {"density.npz"});
+    expect_same_files("pairs points.npy --edges 0:0.5:10 --box 1 --rebalance -o pairs.npz", {"pairs.npz"});
     expect_same_files("mst points.npy --box 1 --rebalance -o tree.npz", {"tree.npz"}, {3});
     expect_same_files("dbscan points.npy --box 1 --eps 0.01 --rebalance -o clusters.hdf5", {"clusters.hdf5"}, {3});
     expect_same_files(
@@ -292,13 +295,19 @@ TEST_F(Ranks, RebalancedAnswersAreThoseOfOneProcess) {
     write_npy("scattered.npy", as_floats(scattered), 3);
     for (const char* command :
          {"knn scattered.npy -k 4 -o near.npz", "mst scattered.npy -o tree.npz",
+          "density scattered.npy -k 4 -o density.npy", "pairs scattered.npy --edges 0,0.01",
           "dbscan scattered.npy --eps 0.01 -o clusters.hdf5", "hierarchy scattered.npy -b 0.2 -o levels.hdf5"}) {
-        const auto received = [&](const std::string& option) {
-            const Outcome outcome = over(3, std::string(command) + " --json " + option);
-            return Json::parse(outcome.out)["ranks"]["bytes_received"].get<std::int64_t>();
+        const auto traffic = [&](const std::string& option) {
+            return Json::parse(over(3, std::string(command) + " --json " + option).out)["ranks"];
         };
-        EXPECT_NE(received("--rebalance"), received("")) << command;
+        const Json with = traffic("--rebalance");
+        const Json without = traffic("");
+        EXPECT_NE(with["bytes_received"], without["bytes_received"]) << command;
+        EXPECT_GT(with["bytes_migrated"], 3 * 4 * 1000) << command; // coordinates of two thirds of the points
+        EXPECT_EQ(without["bytes_migrated"], 0) << command;
     }
+    const std::string text = over(3, "pairs scattered.npy --edges 0,0.01 --rebalance").out;
+    EXPECT_NE(text.find("; points of "), std::string::npos) << text;
 }
 
 TEST_F(Ranks, GroupsInPhaseSpaceAndOfSamplesAreThoseOfOneProcess) {
@@ -422,6 +431,21 @@ TEST_F(Ranks, AFailureIsToldOnceAndLeavesNoFile) {
     }
     EXPECT_EQ(occurrences(over(3, "--version").out, "kith "), 1U);
     EXPECT_EQ(occurrences(over(2, "knn --help").out, "Usage"), 1U);
+}
+
+TEST_F(Ranks, HelpPromisesGpusOfRanksWhereTheyAreNotRefused) {
+    write_npy("points.npy", as_floats(clumps(100, 3)), 3);
+    for (const char* command :
+         {"knn points.npy -k 3 -o out.npz", "radius points.npy -r 0.1 -o out.npz", "fof points.npy -o out.hdf5",
+          "dbscan points.npy --eps 0.1", "halos points.npy -o out.hdf5", "density points.npy -o out.npz",
+          "pairs points.npy --edges 0,1", "mst points.npy -o out.npz", "hierarchy points.npy -o out.hdf5",
+          "hdbscan points.npy"}) {
+        const std::string text = command;
+        const bool is_refused =
+            over(2, text + " --device cuda").err.find("--device cuda does not work over ranks") != std::string::npos;
+        const std::string help = kith(text.substr(0, text.find(' ')) + " --help").out;
+        EXPECT_EQ(occurrences(help, "GPUs are not used over ranks"), is_refused ? 1U : 0U) << help;
+    }
 }
 
 TEST_F(Ranks, ErrorsAreThoseOfOneProcess) {
