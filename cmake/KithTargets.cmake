@@ -45,8 +45,11 @@ function(kith_compile target)
     target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:kith_options>)
     set_target_properties(${target} PROPERTIES
         POSITION_INDEPENDENT_CODE ON LINKER_LANGUAGE CXX UNITY_BUILD_MODE GROUP)
-    if(CMAKE_UNITY_BUILD AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU") # which takes the files put together for headers
-        target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-Wno-subobject-linkage>)
+    if(CMAKE_UNITY_BUILD AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+        # GCC takes the files put together for headers. It may use 512 MiB before it looks for memory to free, which
+        # takes a tenth of its time; what it compiles is the same.
+        target_compile_options(${target} PRIVATE
+            "$<$<COMPILE_LANGUAGE:CXX>:-Wno-subobject-linkage;--param=ggc-min-heapsize=524288>")
     endif()
     # A shared kith shows its symbols: headers carry no export marks, and the tests reach inside.
     if(NOT BUILD_SHARED_LIBS)
