@@ -25,9 +25,9 @@ kith_install_library(kith kithTargets)
 if(TARGET kith_io)
     kith_install_library(kith_io kithIoTargets)
 else()
-    set(kith_headers_left_out PATTERN io.hpp EXCLUDE PATTERN snapshot.hpp EXCLUDE PATTERN result_file.hpp EXCLUDE
-        PATTERN catalog_file.hpp EXCLUDE
-        PATTERN catalog_reader.hpp EXCLUDE)
+    foreach(header io snapshot result_file catalog_file catalog_reader cluster_file density_file halo_file snapshot_universe)
+        list(APPEND kith_headers_left_out PATTERN ${header}.hpp EXCLUDE)
+    endforeach()
 endif()
 if(TARGET kith_mpi)
     kith_install_library(kith_mpi kithMpiTargets)

@@ -84,8 +84,8 @@ void label(RecordedPoints<T>& points, Engine engine, double parameter, bool with
         found.engine = engine;
         detail::on_gpu().fof(points.view(), length, options, labels, found);
         if (with_catalog) {
-            const DeviceCatalog catalog = detail::device_catalog({labels, found.sizes}, particles, found,
-                                                                 {.execution = points.execution()});
+            const DeviceCatalog catalog =
+                detail::device_catalog({labels, found.sizes}, particles, found, {.execution = points.execution()});
             store_columns(points, catalog);
         }
     });

@@ -73,7 +73,7 @@ struct Traffic {
     std::int64_t bytes_received = 0;
     std::int64_t messages_sent = 0;
     std::int64_t bytes_from_device = 0; ///< that the rank's GPU sent to its host, if it worked on the points
-    /// Coordinates and velocities of this rank's points that rebalancing sent to other ranks; a part of bytes_sent.
+    /// Coordinates, velocities and other columns of its points that rebalancing sent to other ranks; a part of bytes_sent.
     std::int64_t bytes_migrated = 0;
 };
 

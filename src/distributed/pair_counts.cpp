@@ -301,8 +301,7 @@ std::int64_t count_rebalanced(Ranks& ranks, Context& context, const PartOfSet<T>
         return count_over_ranks<T>(ranks, context, own, nullptr, job, sums);
     }
     const PartOfSet<T> others =
-        move(*second, moved.receivers(), share_others(ranks, *moved.queries(), first.points),
-             other_weights);
+        move(*second, moved.receivers(), share_others(ranks, *moved.queries(), first.points), other_weights);
     return count_over_ranks<T>(ranks, context, own, &others, job, sums);
 }
 

@@ -223,11 +223,10 @@ TEST_F(PairsOverRanksIn3D, ErrorsAreThoseOfAllRanks) {
         run_ranks(2, [&](Communicator& ranks) {
             std::vector<float> bad_others(30, 0.5F);
             bad_others[3 * 7 + 2] = ranks.rank() == 1 ? std::numeric_limits<float>::quiet_NaN() : 0.5F;
-            EXPECT_TRUE(is_refused(
-                ErrorKind::invalid_points, {"rank 1: other: point 7 has NaN as coordinate 2"}, [&] {
-                    (void)pair_counts(part_of(view_, evenly(4000, 2), ranks.rank()), PointsView(bad_others, 3), edges,
-                                      {.execution = over(ranks, cpu(1), {.rebalance = rebalance})});
-                }));
+            EXPECT_TRUE(is_refused(ErrorKind::invalid_points, {"rank 1: other: point 7 has NaN as coordinate 2"}, [&] {
+                (void)pair_counts(part_of(view_, evenly(4000, 2), ranks.rank()), PointsView(bad_others, 3), edges,
+                                  {.execution = over(ranks, cpu(1), {.rebalance = rebalance})});
+            }));
         });
     }
     std::vector<float> far = points_;
