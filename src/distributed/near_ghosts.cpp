@@ -114,9 +114,8 @@ std::vector<T> kth_squares_over_ranks(Ranks& ranks, Context& context, const Shar
         PlaneTree<T> receivers;
         context.run([&] { receivers = subtree(context, trees.sources, requests.is_requesting); });
         trees = PartTrees<T>(); // frees them
-        const std::vector<T> rows = join_rows(shared, std::move(ghosts)).rows;
-        NormalizedPoints<T> points;
-        context.run([&] { points = normalized(frame, PointsView(rows, frame.dimension)); });
+        const HeldPoints rows = join_rows(shared, std::move(ghosts)).rows;
+        const NormalizedPoints<T> points = shared.there->in_frame(rows.view, frame);
         const PlaneTree<T> sources = build_plane_tree<T>(context, points, {});
         request.exclude_self = false; // the point itself is the nearest, at a distance of 0
         ++request.k;

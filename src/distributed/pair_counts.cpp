@@ -19,6 +19,7 @@
 #include "distributed/ghost_points.hpp"
 #include "distributed/given_ids.hpp"
 #include "distributed/rebalance.hpp"
+#include "distributed/receivers.hpp"
 #include "distributed/shared_frame.hpp"
 #include "distributed/top_planes.hpp"
 #include "pairs/count_pairs.hpp"
