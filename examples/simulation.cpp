@@ -88,7 +88,7 @@ int main(int argc, char** argv) {
         } else {
             simulate(world, steps, local);
         }
-    } catch (const kith::Error& error) { // on all ranks
+    } catch (const kith::Error& error) { // on all ranks that made the call
         std::cerr << error.what() << '\n';
         MPI_Abort(MPI_COMM_WORLD, 1);
     }

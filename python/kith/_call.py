@@ -186,11 +186,12 @@ def _contradiction(given, snapshot, unit):
     """Both boxes as text where their periods differ, but for digits that float32 has not; 0 is no period. Else None."""
     try:
         stated, = _units.in_unit(unit, box=snapshot.box)
+        if stated is None:
+            return None
+        theirs = numpy.atleast_1d(_core.Box(stated).period)
     except (TypeError, ValueError):  # it states one that has no meaning, or in no such unit
         return None
-    if stated is None:
-        return None
-    ours, theirs = (numpy.atleast_1d(_core.Box(box).period) for box in (given, stated))
+    ours = numpy.atleast_1d(_core.Box(given).period)
     if len(ours) != len(theirs) and 1 not in (len(ours), len(theirs)):
         return None  # which the core refuses
     differ = (ours > 0) & (theirs > 0) & (abs(ours - theirs) > 1e-6 * numpy.maximum(ours, theirs))

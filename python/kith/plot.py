@@ -103,6 +103,7 @@ def density(points, catalog=None, axes=None, *, box=None, masses=None, plane=(0,
                          "circles can be drawn; leave the catalog out")
     (chosen, plane_box), in_all = plane_of(points, box, plane), len(points)
     plane = [int(axis) for axis in plane]
+    in_all_groups = None if catalog is None else len(catalog)
     if depth is not None:
         shown = in_slice(points, box, plane, depth)
         chosen, masses = chosen[shown], None if masses is None else masses[shown]
@@ -120,7 +121,8 @@ def density(points, catalog=None, axes=None, *, box=None, masses=None, plane=(0,
         return draw(axes, values, decades_of_mass(values), view,
                     Words(title, "", caption, "density / mean", unit, _names(plane, points.shape[1])))
     groups = len(catalog)
-    subtitle = f"{groups:,} group{'s' * (groups != 1)} of {catalog._core.min_members:,} or more"
+    drawn = f"{groups:,}" if depth is None else f"{groups:,} of {in_all_groups:,}"
+    subtitle = f"{drawn} group{'s' * (in_all_groups != 1)} of {catalog._core.min_members:,} or more"
     subtitle += f", the {circles} largest circled" * (groups > circles)
     if catalog.linking_length is not None:
         caption += f", linking length {catalog.linking_length:.4g}"

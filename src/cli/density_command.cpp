@@ -110,11 +110,15 @@ std::vector<RankArray> columns_of(const NeighborSums& sums, const Fields& fields
     return arrays;
 }
 
-/// Where half of the queries or more have no neighbor but themselves: their number, and what their densities are.
-std::string loneliness(const Arguments& arguments, const std::vector<std::int64_t>& counts, bool separate_queries) {
+/// Where half of the queries of all ranks or more have no neighbor but themselves: their number, and what their densities
+/// are. Collective.
+std::string loneliness(const Arguments& arguments, RankTeam* ranks, const std::vector<std::int64_t>& counts,
+                       bool separate_queries) {
     const bool with_self = !separate_queries && !arguments.exclude_self;
-    const auto alone = std::ranges::count_if(counts, [&](std::int64_t count) { return count <= (with_self ? 1 : 0); });
-    if (counts.empty() || 2 * alone < std::ssize(counts)) {
+    const std::int64_t queries = sum_over(ranks, std::ssize(counts));
+    const std::int64_t alone = sum_over(
+        ranks, std::ranges::count_if(counts, [&](std::int64_t count) { return count <= (with_self ? 1 : 0); }));
+    if (queries == 0 || 2 * alone < queries) {
         return "";
     }
     const char* const densities = !with_self              ? "are 0"
@@ -122,7 +126,7 @@ std::string loneliness(const Arguments& arguments, const std::vector<std::int64_
                                                           : "are infinite, since the kernel has no reach";
     return fmt::format(
         "{} of {} {} have no {}point within the radius {}, and their densities {}; take a larger --radius",
-        format_count(alone), format_count(std::ssize(counts)), separate_queries ? "queries" : "points",
+        format_count(alone), format_count(queries), separate_queries ? "queries" : "points",
         separate_queries ? "" : "other ", *arguments.radius, densities);
 }
 
@@ -153,7 +157,7 @@ SearchOutcome search(const Arguments& arguments, const SearchTask& task) {
     outcome.warnings = {sums->unresolved.warning(), std::string(sums->warning)};
     if (arguments.radius) {
         outcome.facts["radius"] = *arguments.radius;
-        outcome.warnings.push_back(loneliness(arguments, sums->counts, task.queries.has_value()));
+        outcome.warnings.push_back(loneliness(arguments, task.ranks, sums->counts, task.queries.has_value()));
     } else {
         outcome.facts["k"] = arguments.k;
     }
