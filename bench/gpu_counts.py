@@ -250,7 +250,7 @@ def line_of_sample(program, sample):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("program", type=pathlib.Path, help="record_launches")
-    parser.add_argument("--check", type=pathlib.Path, help="a page that must have this table")
+    parser.add_argument("--check", type=pathlib.Path, help="a page that must have these tables")
     options = parser.parse_args()
     modeled = {row["row"]: row for row in json.loads((MODELS / "gpu_cost.json").read_text())["rows"]}
     lines = [line_of(row, modeled) for row in ROWS] + [line_of_sample(options.program, sample) for sample in SAMPLES]

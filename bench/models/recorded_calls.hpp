@@ -10,7 +10,7 @@
 
 namespace kith::bench {
 
-/// The radius of a ball that so many of all points in the unit box would be in.
+/// The radius of a ball in the unit box that holds `points` points on average.
 inline double length_around(double points, std::int64_t count, int dimension) {
     const double unit_ball = std::pow(std::numbers::pi, dimension / 2.0) / std::tgamma(dimension / 2.0 + 1);
     return std::pow(points / (static_cast<double>(count) * unit_ball), 1.0 / dimension);

@@ -102,9 +102,9 @@ ffi::Error search_async(const Execution& execution, ffi::ScratchAllocator& alloc
                 std::int64_t elements) {
                 const auto others = around != nullptr ? std::optional(around->count()) : std::nullopt;
                 const std::string place = elements == 1 ? batch.place_of(element) : std::string();
-                const auto search_in = [&](const auto& source, const Box& of_options, std::int64_t bytes) {
+                const auto search_in = [&](const auto& source, const Box& of_options, const auto& bytes) {
                     if (scratch.empty()) {
-                        scratch = scratch_of(allocator, bytes);
+                        scratch = scratch_of(allocator, bytes()); // of the first element, as of all
                     }
                     const KnnOptions asked = options.on(execution, of_options);
                     PendingCalls::of_process().run(execution, place, [&](PendingCalls::Report& report) {
@@ -117,10 +117,10 @@ ffi::Error search_async(const Execution& execution, ffi::ScratchAllocator& alloc
                 };
                 if (options.has_index) {
                     const AsyncTree tree = tree_in(index, batch.array_of(index, element), sources, box);
-                    search_in(tree, Box(), knn_async_bytes(tree, options.k, others, execution));
+                    search_in(tree, Box(), [&] { return knn_async_bytes(tree, options.k, others, execution); });
                 } else {
                     const KnnSize size{sources.dtype(), sources.dimension(), sources.count(), others, options.k};
-                    search_in(sources, box, knn_async_bytes(size, execution));
+                    search_in(sources, box, [&] { return knn_async_bytes(size, execution); });
                 }
             });
     });
@@ -246,6 +246,19 @@ XLA_FFI_DEFINE_HANDLER(order_on_gpu,
                        with_order_options(on_gpu()));
 #endif
 
+/// Runs body(), whose errors are Python's then.
+template <class Body>
+auto translating_errors(const Body& body) {
+    try {
+        return body();
+    } catch (const Error& error) {
+        if (code_of(error.kind()) == ffi::ErrorCode::kInvalidArgument) {
+            throw nb::value_error(error.what());
+        }
+        throw std::runtime_error(error.what());
+    }
+}
+
 } // namespace
 
 NB_MODULE(_jax, module) {
@@ -268,23 +281,20 @@ NB_MODULE(_jax, module) {
     // Elements of an array for the index of points on a GPU; throws where there is none.
     module.def("index_bytes", [](bool is_double, int dimension, std::int64_t points) {
         constexpr std::int64_t unit = 256; // the arrays of a batch are aligned
-        const std::int64_t bytes =
-            async_tree_bytes({is_double ? DType::float64 : DType::float32, dimension, points}, cuda());
-        return (bytes + unit - 1) / unit * unit;
+        return translating_errors([&] {
+            const std::int64_t bytes =
+                async_tree_bytes({is_double ? DType::float64 : DType::float32, dimension, points}, cuda());
+            return (bytes + unit - 1) / unit * unit;
+        });
     });
     module.def("trees_built", [] { return KeptTrees::of_process().built(); });
     module.def("release_trees", [] { KeptTrees::of_process().release(); });
     module.def("synchronize", [] {
 #if KITH_JAX_HAS_CUDA
-        try {
+        translating_errors([] {
             const nb::gil_scoped_release released;
             PendingCalls::of_process().raise_finished(true);
-        } catch (const Error& error) {
-            if (code_of(error.kind()) == ffi::ErrorCode::kInvalidArgument) {
-                throw nb::value_error(error.what());
-            }
-            throw std::runtime_error(error.what());
-        }
+        });
 #endif
     });
 }

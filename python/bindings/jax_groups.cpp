@@ -52,9 +52,9 @@ ffi::Error label_async(const Execution& execution, ffi::ScratchAllocator& alloca
         const Batch batch(labels, 1);
         std::span<std::byte> scratch; // of all elements
         batch.for_each([&](std::int64_t element) {
-            const auto label_in = [&](const auto& source, const Box& of_options, std::int64_t bytes) {
+            const auto label_in = [&](const auto& source, const Box& of_options, const auto& bytes) {
                 if (scratch.empty()) {
-                    scratch = scratch_of(allocator, bytes);
+                    scratch = scratch_of(allocator, bytes()); // of the first element, as of all
                 }
                 PendingCalls::of_process().run(execution, batch.place_of(element), [&](PendingCalls::Report& report) {
                     fof_async(elements_of<std::int32_t>(labels, 1, element), source, length_of(length, is_relative),
@@ -64,10 +64,11 @@ ffi::Error label_async(const Execution& execution, ffi::ScratchAllocator& alloca
             const PointsView sources = points_of(points, execution.device, batch.array_of(points, element));
             if (has_index) {
                 const AsyncTree tree = tree_in(index, batch.array_of(index, element), sources, box);
-                label_in(tree, Box(), fof_async_bytes(tree, execution));
+                label_in(tree, Box(), [&] { return fof_async_bytes(tree, execution); });
             } else {
-                label_in(sources, box,
-                         fof_async_bytes({sources.dtype(), sources.dimension(), sources.count()}, execution));
+                label_in(sources, box, [&] {
+                    return fof_async_bytes({sources.dtype(), sources.dimension(), sources.count()}, execution);
+                });
             }
         });
     });
@@ -176,13 +177,18 @@ ffi::Error describe(const Execution& execution, const ffi::AnyBuffer& points, co
 #if KITH_JAX_HAS_CUDA
             const DeviceCatalog catalog = device_catalog(label, found, particles, asked);
             const auto count = static_cast<std::int32_t>(catalog.groups);
-            check_cuda_call(
-                cudaMemcpyAsync(number.data(), &count, sizeof(count), cudaMemcpyHostToDevice, execution.stream),
-                "copying the number of groups");
-            for_each_column(Catalog(), results, columns.has_velocities, element,
-                            [&](const CatalogColumn& column, const auto& /*values*/, const ColumnMemory& to) {
-                                store_column(catalog, column.field, to, execution.stream);
-                            });
+            try {
+                check_cuda_call(
+                    cudaMemcpyAsync(number.data(), &count, sizeof(count), cudaMemcpyHostToDevice, execution.stream),
+                    "copying the number of groups");
+                for_each_column(Catalog(), results, columns.has_velocities, element,
+                                [&](const CatalogColumn& column, const auto& /*values*/, const ColumnMemory& to) {
+                                    store_column(catalog, column.field, to, execution.stream);
+                                });
+            } catch (...) {
+                (void)cudaStreamSynchronize(execution.stream); // before the catalog is freed
+                throw;
+            }
             check_cuda_call(cudaStreamSynchronize(execution.stream), "copying a catalog"); // which is freed now
 #endif
         });

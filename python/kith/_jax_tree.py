@@ -10,7 +10,7 @@ from kith._jax_search import _jax, is_sharded, jax, jnp, real, space_of
 
 @jax.tree_util.register_pytree_node_class
 class Tree:
-    """Points whose index is kept: the first call that needs it builds it, later ones find it.
+    """Points whose index is kept: on the CPU the first call that needs it builds it, on a GPU it is built at once.
 
     `knn`, `fof`, `fof_catalog`, `sum_neighbors`, `density`, `z_order` and `reduce_neighbors` take it in place of the points
     and their box, under `jax.jit` or not, and give the same results.
@@ -38,7 +38,8 @@ class Tree:
     stream when the tree is, and freed with it. `knn` and `fof` search it, also in functions that use the tree without
     getting it as an argument, and never wait for it. A tree that is an argument or a result of such a function is of its
     points alone: calls on it build an index each, and so do all on a tree whose `points` were replaced; make the tree from
-    the points within the function, and it is built once. The other functions build theirs in each call.
+    the points within the function, and it is built once. The other functions build theirs in each call, so that for them
+    alone the points are better. Points that were replaced stay in memory with their index as long as this object.
 
     Examples
     --------

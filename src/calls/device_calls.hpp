@@ -105,7 +105,7 @@ struct DeviceCalls {
     void (*build_tree_async)(const AsyncTree& tree, const PointsView& points, const Execution& execution,
                              std::span<std::byte> scratch, DeviceStatus* status);
 
-    /// Whether the memory is that of the execution's GPU; null is nobody's.
+    /// Whether the memory is that of the execution's GPU; null belongs to no GPU.
     bool (*has_memory)(const void* memory, const Execution& execution);
     /// Copies from the host, and waits.
     void (*copy_to_memory)(void* to, const void* from, std::int64_t bytes, const Execution& execution);

@@ -34,7 +34,7 @@ struct WholeGroups {
 /// Throws invalid_argument if this rank has particles without types although other ranks passed some.
 void require_types(bool has_types, const Particles& particles);
 
-/// Collective. Throws invalid_argument, on all ranks, for labels that are not those of so many groups.
+/// Collective. Throws invalid_argument, on all ranks, for labels that are not those of this number of groups.
 void require_labels(Ranks& ranks, std::span<const std::int64_t> labels, std::int64_t groups);
 
 class GroupedParticles {

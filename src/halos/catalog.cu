@@ -129,6 +129,10 @@ void store_column(const DeviceCatalog& catalog, std::size_t column, const Column
     DeviceWork work(execution);
     std::visit(
         [&]<class To>(std::span<To> memory) {
+            if (!memory.empty() && !is_on_device(work, memory.data())) {
+                throw error(ErrorKind::invalid_argument, "the memory for a column is not that of GPU ",
+                            work.device().index, ", on which its catalog is");
+            }
             using From = std::conditional_t<std::is_floating_point_v<To>, double,
                                             std::conditional_t<sizeof(To) == 1, std::uint8_t, std::int64_t>>;
             for_each_index(work, "column of a catalog", std::ssize(memory),

@@ -145,6 +145,9 @@ bool describe_groups(Context& context, const LabeledGroups& groups, const Column
     context.expect(catalog.member_array.size());
     std::atomic<bool> are_below = true;
     parallel_for(0, catalog.groups, 1, [&](std::int64_t begin, std::int64_t end) {
+        if (!are_below.load(std::memory_order_relaxed)) {
+            return; // all is done again
+        }
         std::int64_t described = 0;
         for (std::int64_t group = begin; group < end; ++group) {
             if (!describe_group(columns, group, catalog)) {

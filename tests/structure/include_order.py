@@ -12,20 +12,19 @@ MODULES = ("support cuda geometry points order tree walk neighbors groups pairs 
 
 # A public header counts as the module whose capability it declares.
 HEADERS = {"async": "groups", "async_tree": "tree", "box": "points", "catalog": "halos", "catalog_columns": "halos",
-           "catalog_file": "io",
-           "catalog_reader": "io", "cluster_file": "io", "communicator": "support", "cosmology": "halos", "dbscan": "groups",
-           "density_file": "io",
-           "device_catalog": "halos", "device_status": "support", "distributed": "distributed", "error": "support",
-           "execution": "support", "fof": "groups", "hdbscan": "mst", "hierarchy": "mst", "io": "io", "kdtree": "engines",
+           "catalog_file": "io", "catalog_reader": "io", "cluster_file": "io", "communicator": "support",
+           "cosmology": "halos", "dbscan": "groups", "density_file": "io", "device_catalog": "halos",
+           "device_status": "support", "distributed": "distributed", "error": "support", "execution": "support",
+           "fof": "groups", "hdbscan": "mst", "hierarchy": "mst", "io": "io", "kdtree": "engines",
            "kdtree_build": "engines", "kdtree_candidates": "engines", "kdtree_layout": "engines",
-           "kdtree_arrange": "engines", "kdtree_order": "engines", "kdtree_split": "engines", "kdtree_search": "engines",
-           "kdtree_view": "engines", "knn": "neighbors", "other_labels": "neighbors",
-            "mpi": "distributed", "pair_counts": "pairs", "group_order": "halos", "halos": "halos",
-           "halo_file": "io", "snapshot": "io", "result_file": "io", "snapshot_universe": "io", "group_sizes": "groups",
-           "index_array": "support", "neighbor_row": "neighbors", "plane_view": "tree", "plane_walks": "walk", "points": "points",
-           "portable": "support",
-           "progress": "support", "radius": "neighbors", "spanning_tree": "mst", "sum_neighbors": "neighbors",
-           "tree": "tree", "types": "support", "version": "support", "walk": "walk", "z_order": "order"}
+           "kdtree_arrange": "engines", "kdtree_order": "engines", "kdtree_split": "engines",
+           "kdtree_search": "engines", "kdtree_view": "engines", "knn": "neighbors", "other_labels": "neighbors",
+           "mpi": "distributed", "pair_counts": "pairs", "group_order": "halos", "halos": "halos", "halo_file": "io",
+           "snapshot": "io", "result_file": "io", "snapshot_universe": "io", "group_sizes": "groups",
+           "index_array": "support", "neighbor_row": "neighbors", "plane_view": "tree", "plane_walks": "walk",
+           "points": "points", "portable": "support", "progress": "support", "radius": "neighbors",
+           "spanning_tree": "mst", "sum_neighbors": "neighbors", "tree": "tree", "types": "support",
+           "version": "support", "walk": "walk", "z_order": "order"}
 EVERYTHING = "kith"  # <kith/kith.hpp> includes all others: for users and the program
 
 # What these may include of src/, besides themselves.

@@ -52,7 +52,7 @@ public:
     };
     [[nodiscard]] Part part(const void* memory, std::size_t bytes);
 
-    /// Lets the memory of a device, or that of all (-1), be touched; others of which nobody says so are closed.
+    /// Lets the memory of a device, or that of all (-1), be touched; the memory of other devices that is not held open is closed.
     void open(int device);
     void close(int device);
     /// Until the last of these is ended, what is closed may be touched until another device's is opened.

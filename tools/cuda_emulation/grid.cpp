@@ -153,7 +153,7 @@ void run(const std::string& name, const Grid& grid, const std::function<void()>&
         throw KernelError(name + ": launched from within a kernel");
     }
 #if defined(__GLIBC__)
-    // Or the heap shrinks and grows with every kernel. To set one of the two is to fix the other, at less.
+    // Or the heap shrinks and grows with every kernel. If one is set alone, glibc stops adapting the other, at a lower value.
     static const bool heap_is_kept = mallopt(M_TRIM_THRESHOLD, 1 << 26) == 1 && mallopt(M_MMAP_THRESHOLD, 1 << 25) == 1;
     (void)heap_is_kept;
 #endif
