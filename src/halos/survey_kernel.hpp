@@ -21,7 +21,7 @@ struct Survey {
     unsigned long long beyond; ///< members of groups that are described whose positions are not below the bound
 };
 
-/// For each of few threads, every so many rows from its own number on.
+/// For each of few threads, rows from its own number on, in steps of the number of threads.
 struct SurveyJob {
     std::int64_t rows;
     const std::int32_t* labels;

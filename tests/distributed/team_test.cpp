@@ -377,10 +377,10 @@ TEST_F(CallsOverTeams, RefuseGpusExceptInTheTable) {
             EXPECT_TRUE(is_refused(ErrorKind::unsupported, {"has no CUDA"},
                                    [&] { (void)catalog(groups, {share.mine}, {.execution = over(ranks, cuda())}); }));
         }
-        EXPECT_TRUE(is_refused(ErrorKind::unsupported, {"z-orders over ranks run on the CPU only", "kith::cpu()"},
+        EXPECT_TRUE(is_refused(ErrorKind::unsupported, {"z-orders over ranks run on the CPU only", "leave the GPU out"},
                                [&] { (void)z_order(share.mine, {.execution = over(ranks, cuda())}); }));
         HaloOptions of_halos{.unbind = false, .execution = over(ranks, cuda())};
-        EXPECT_TRUE(is_refused(ErrorKind::unsupported, {"halos over ranks run on the CPU only", "kith::cpu()"},
+        EXPECT_TRUE(is_refused(ErrorKind::unsupported, {"halos over ranks run on the CPU only", "leave the GPU out"},
                                [&] { (void)halos(groups, {share.mine}, of_halos); }));
     });
 }
