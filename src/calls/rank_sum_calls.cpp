@@ -35,7 +35,7 @@ std::vector<Argument> arguments_of(const SumCall& call, const RankOptions& of_ra
     for (const ScalarsView& field : options.fields) {
         types.push_back(static_cast<std::int64_t>(field.dtype()));
     }
-    return arguments_about(call.points.points(), options.box,
+    return arguments_about(call.points.points(), options.box, of_ranks,
                            {{"k", nearest != nullptr ? static_cast<double>(nearest->k) : 0.0},
                             flag("one radius for all queries", is_uniform),
                             {"radius", is_uniform ? within->radii[0] : 0.0},
@@ -52,8 +52,6 @@ std::vector<Argument> arguments_of(const SumCall& call, const RankOptions& of_ra
                             flag("statistics.greatest", wanted.greatest),
                             flag("statistics.gradient", wanted.gradient),
                             flag("separate queries", call.queries != nullptr),
-                            flag("rebalance", of_ranks.rebalance),
-                            {"imbalance", of_ranks.imbalance},
                             hash("types of the fields", types)});
 }
 
@@ -68,7 +66,7 @@ Argument hash_of(const char* name, std::span<const double> numbers) {
 
 std::vector<Argument> arguments_of(const PairCall& call, const RankOptions& of_ranks) {
     const PairCountOptions& options = call.options;
-    return arguments_about(call.points.points(), options.box,
+    return arguments_about(call.points.points(), options.box, of_ranks,
                            {{"number of edges", static_cast<double>(call.edges.size())},
                             hash_of("edges", call.edges),
                             choice("binning", static_cast<std::size_t>(options.binning), pair_binning_names),
@@ -78,9 +76,7 @@ std::vector<Argument> arguments_of(const PairCall& call, const RankOptions& of_r
                             flag("separations", options.separations),
                             flag("another set", call.other != nullptr),
                             flag("weights", options.weights.has_value()),
-                            flag("other_weights", options.other_weights.has_value()),
-                            flag("rebalance", of_ranks.rebalance),
-                            {"imbalance", of_ranks.imbalance}});
+                            flag("other_weights", options.other_weights.has_value())});
 }
 
 } // namespace

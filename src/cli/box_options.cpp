@@ -149,6 +149,13 @@ void add_query_box_warning(std::vector<std::string>& warnings, const ResolvedBox
             fmt::format("the box is {} ({}), but '{}' states a box of {}; its points are wrapped into the "
                         "first one. Are both files in the same units (Mpc, Mpc/h)?",
                         boxes->given, box.origin, path, boxes->stated));
+    } else if (box.box.is_open() && box.origin != "--box none" && header.box_size) {
+        const std::span stated(header.box_size->data(), static_cast<std::size_t>(header.dimension));
+        if (std::ranges::any_of(stated, [](double period) { return period > 0; })) {
+            warnings.push_back(fmt::format("'{}' states a box of {}, which is not used, since the points of the first "
+                                           "file have none; for distances in it give --box, for open space --box none",
+                                           path, describe(Box::periodic(stated), header.dimension)));
+        }
     }
 }
 

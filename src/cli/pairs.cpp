@@ -274,6 +274,7 @@ void run(Arguments& arguments, const Invocation& invocation) {
                 .with_masses = arguments.weights,
                 .with_query_masses = arguments.weights,
                 .second_set = "other points",
+                .second_columns = "--with-columns",
                 .memory_remedy = "choose fewer points, with --types or another file",
                 .run = [&](const SearchTask& task) { return search(arguments, task); },
                 .try_out =
@@ -314,6 +315,8 @@ Command pairs_command(const Parser& program) {
         "and 'separations'; without it only the summary and the bins are printed",
         arguments->output);
     command.file("--with", "Count the pairs of a point and one of this file instead", arguments->queries, "FILE");
+    add_columns_option(command, arguments->query_columns, "--with-columns",
+                       "The same as --columns for --with (default: the names of --columns, if it has no numbers)");
     command.flag(
         "--weights",
         "Also sum the products of the weights of pairs: the masses of the particles, in a table a column named "

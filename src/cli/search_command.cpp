@@ -63,9 +63,16 @@ Queries read_queries(const SearchArguments& arguments, const io::ReadOptions& op
         };
         if (!arguments.query_columns.empty()) {
             mine.columns = arguments.query_columns;
-        } else if (arguments.queries != arguments.snapshot &&
-                   (std::any_of(mine.columns.begin(), mine.columns.end(), is_number) || !is_table(arguments.queries))) {
-            mine.columns.clear(); // a number may be another column there
+        } else if (arguments.queries != arguments.snapshot) {
+            const bool are_numbers = std::any_of(mine.columns.begin(), mine.columns.end(), is_number);
+            if (are_numbers && is_table(arguments.queries)) {
+                run.warnings.push_back(fmt::format("the numbers of --columns are those of '{}'; of '{}' the columns "
+                                                   "named x, y, z are read unless {} chooses others",
+                                                   arguments.snapshot, arguments.queries, search.second_columns));
+            }
+            if (are_numbers || !is_table(arguments.queries)) {
+                mine.columns.clear(); // a number may be another column there
+            }
         }
         if (!with_masses) {
             std::erase_if(mine.columns, is_of_masses);
@@ -119,7 +126,8 @@ Error with_context(const Error& error, const SearchArguments& arguments, const S
     }
     const Error of_queries = queries->shares ? queries->shares->of_all_rows(error) : error;
     const std::string_view about = of_queries.what();
-    return about.starts_with("queries") || about.starts_with("other: ") // kith::pair_counts
+    return about.starts_with("queries") || about.starts_with("other: ") || // kith::pair_counts
+                   about.find(" in other_weights ") != std::string_view::npos
                ? with_file_context(of_queries, arguments.queries, queries->overview())
                : run.of_points(error);
 }
@@ -195,6 +203,10 @@ void run_search(const SearchArguments& arguments, const Invocation& invocation, 
         if (arguments.exclude_self && !arguments.queries.empty()) {
             throw UsageError("--exclude-self is given with --queries; separate queries are not points of the set, so "
                              "leave --exclude-self out");
+        }
+        if (!arguments.query_columns.empty() && arguments.queries.empty()) {
+            throw UsageError(fmt::format("{} chooses columns of a second file, which is not given; leave it out",
+                                         search.second_columns));
         }
         run.refuse_over_ranks(arguments.engine);
         run.refuse_over_ranks(!search.on_gpus_of_ranks && arguments.common.device.kind != DeviceKind::cpu,

@@ -113,11 +113,12 @@ struct Search {
     bool with_query_masses = false;                ///< and those of the queries
     bool with_velocities = false;
     bool with_internal_energies = false;
-    bool writes_npy = false;            ///< besides .npz and HDF5
-    bool on_gpus_of_ranks = false;      ///< over ranks, each can search on a GPU
-    std::string picture = {};           ///< file to draw, .png; may be empty
-    std::string second_set = "queries"; ///< what messages call the points of the other file
-    std::string memory_remedy;          ///< which options to change if a result does not fit
+    bool writes_npy = false;                        ///< besides .npz and HDF5
+    bool on_gpus_of_ranks = false;                  ///< over ranks, each can search on a GPU
+    std::string picture = {};                       ///< file to draw, .png; may be empty
+    std::string second_set = "queries";             ///< what messages call the points of the other file
+    std::string second_columns = "--query-columns"; ///< the option that chooses its columns
+    std::string memory_remedy;                      ///< which options to change if a result does not fit
     std::function<SearchOutcome(const SearchTask&)> run;
     CallOnNoPoints try_out; ///< refuses early (try_out.hpp)
 };

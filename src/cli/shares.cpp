@@ -113,7 +113,7 @@ Shares::Shares(RankTeam& ranks, const io::Snapshot& mine) {
 
 Error Shares::of_all_rows(const Error& error) const {
     static const std::regex of_rank("rank (\\d+): (.*)");
-    static const std::regex of_row("(.*: (?:point|row) )(\\d+)( (?:has|is) .*)");
+    static const std::regex of_row("((?:.*: |the weight of )(?:point|row) )(\\d+)( (?:has|is|in) .*)");
     const bool is_of_all = error.kind() == ErrorKind::invalid_points || error.kind() == ErrorKind::invalid_argument;
     const std::string text = error.what();
     std::smatch rank;

@@ -82,6 +82,12 @@ private:
             mark(plane.first_point[node]);
             return;
         }
+        if (!limited_ && distances.greatest < bound_.distance) { // all of its points
+            for (std::int32_t i = plane.first_point[node]; i < plane.first_point[node + 1]; ++i) {
+                mark(i);
+            }
+            return;
+        }
         if (level > 0) {
             for (std::int32_t child = plane.first_child[node]; child < plane.first_child[node + 1]; ++child) {
                 visit(box, level - 1, child, is_whole);
@@ -191,9 +197,7 @@ void want_of_leaves(const SharedPoints<T>& shared, const TreeView<T>& tree, std:
         lists.rows.insert(lists.rows.end(), rows + leaves.first_point[leaf], rows + leaves.first_point[leaf + 1]);
         lists.list_of_row.resize(lists.rows.size(), static_cast<std::int32_t>(std::ssize(lists.first_number) - 1));
     };
-    const auto end_list = [&] {
-        lists.first_number.push_back(static_cast<std::int32_t>(std::ssize(lists.box_numbers)));
-    };
+    const auto end_list = [&] { lists.first_number.push_back(std::ssize(lists.box_numbers)); };
     std::ranges::sort(reached.leaves); // a list for each leaf
     for (std::size_t i = 0; i < reached.leaves.size(); ++i) {
         const auto [leaf, request] = reached.leaves[i];

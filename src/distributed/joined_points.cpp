@@ -31,6 +31,7 @@ JoinedRows join_rows(const SharedPoints<T>& shared, GhostPoints<T> ghosts) {
         ghosts.numbers = rows_in_order<std::int64_t>(ghosts.numbers, 1, order);
     }
     HeldPoints joined = shared.there->joined(own, rows, ghosts.rows);
+    ghosts.rows = {}; // frees them
     return {std::move(joined),
             are_given ? JoinedNumbers(std::move(ghosts.numbers))
                       : JoinedNumbers(std::move(ghosts.numbers), before, own.count(), shared.ownership.first())};

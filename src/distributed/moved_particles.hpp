@@ -10,7 +10,6 @@
 #include "support/dimension.hpp"
 
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <utility>
 #include <variant>
@@ -35,12 +34,13 @@ public:
             particles_.velocities = std::visit([](const auto& of) { return PointsView(of, 3); }, velocities_);
         }
         if (particles.masses) {
-            masses_ = moved.carry(*particles.masses);
-            particles_.masses = masses_->view();
+            masses_ = moved.template carry<double>(1, [&](std::int64_t row, int) { return (*particles.masses)[row]; });
+            particles_.masses = ScalarsView(masses_);
         }
         if (particles.internal_energies) {
-            internal_energies_ = moved.carry(*particles.internal_energies);
-            particles_.internal_energies = internal_energies_->view();
+            internal_energies_ = moved.template carry<double>(
+                1, [&](std::int64_t row, int) { return (*particles.internal_energies)[row]; });
+            particles_.internal_energies = ScalarsView(internal_energies_);
         }
         if (has_types) {
             const std::span<const std::uint8_t> types = halos::plain_types(particles);
@@ -57,8 +57,8 @@ public:
 private:
     std::vector<std::int64_t> labels_;
     std::variant<std::vector<float>, std::vector<double>> velocities_;
-    std::optional<MovedColumn> masses_;
-    std::optional<MovedColumn> internal_energies_;
+    std::vector<double> masses_; ///< these and energies may be of another type on each rank, and are read as double
+    std::vector<double> internal_energies_;
     std::vector<std::uint8_t> types_;
     Particles particles_; ///< refers to the others
 };

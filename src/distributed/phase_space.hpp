@@ -67,8 +67,8 @@ SharedPoints<T> share_phase_space(Ranks& ranks, Context& context, const SharedPo
     FiniteVelocities velocities = velocities_of_all(ranks, phase_space.velocities, *positions.there);
     const std::int64_t total = positions.ownership.total();
     double dispersion = 0;
+    HeldPoints on_host; // what the velocities refer to then
     if (phase_space.length.is_relative()) {
-        HeldPoints on_host;
         ranks.agreed([&] { on_host = positions.there->on_host(velocities.view); });
         velocities.view = on_host.view;
         dispersion = dispersion_of_all(ranks, context, velocities, phase_space.masses);

@@ -28,8 +28,8 @@ public:
     PartDescriber& operator=(const PartDescriber&) = delete;
     virtual ~PartDescriber() = default;
 
-    /// The catalog of all groups, in a stage of this name; its members are rows. Labels, sizes and particles are the
-    /// host's, and have been checked.
+    /// The catalog of all groups, in a stage of this name; its members are rows. Labels and sizes are the host's,
+    /// positions and velocities may be the GPU's; all have been checked.
     [[nodiscard]] virtual Catalog describe(const char* stage, const LabeledGroups& groups, const Particles& particles,
                                            const ParticleUnits& units) = 0;
 

@@ -48,7 +48,7 @@ struct ReachedLists {
     std::vector<std::int32_t> rows; ///< list after list
     std::vector<std::int32_t> list_of_row;
     std::vector<std::int32_t> box_numbers;     ///< list after list
-    std::vector<std::int32_t> first_number{0}; ///< where those of each list start, and how many there are
+    std::vector<std::int64_t> first_number{0}; ///< where those of each list start, and how many there are
 };
 
 template <Coordinate T>

@@ -53,15 +53,15 @@ struct LeastSquares {
     const std::int32_t* rows;
     const std::int32_t* list_of_row;
     const std::int32_t* box_numbers;
-    const std::int32_t* first_number;
+    const std::int64_t* first_number;
     T* least;
 
     __device__ void operator()(std::int64_t i) const {
         const std::int32_t row = rows[i];
         const std::array<T, D> x = points.template position<D>(row);
-        const std::int32_t end = first_number[list_of_row[i] + 1];
+        const std::int64_t end = first_number[list_of_row[i] + 1];
         T found = std::numeric_limits<T>::infinity();
-        for (std::int32_t number = first_number[list_of_row[i]]; number < end; ++number) {
+        for (std::int64_t number = first_number[list_of_row[i]]; number < end; ++number) {
             const ReachingBox<T>& box = boxes[box_numbers[number]];
             const T squared = sum_of_squares<T, D>([&](int axis) {
                 return least_on_axis<true>(box.corners[axis], box.corners[max_dimension + axis], x[axis], x[axis],

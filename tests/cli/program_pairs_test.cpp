@@ -42,6 +42,13 @@ TEST_F(Pairs, InABoxAlongALineOfSightAndWithAnotherSet) {
     const Json with = Json::parse(kith("pairs in.npy --with others.npy --edges 0,1,8 --pi 0,1,4 --json").out);
     EXPECT_EQ(with["counts"], (std::vector<int>{2, 2, 2, 2}));
     EXPECT_EQ(with["line_of_sight"], 1);
+    write_text("first.csv", "x,y,vx,vy\n0,0,5,5\n1,0,6,6\n");
+    write_text("second.csv", "x,y,vx,vy\n9,9,5,5\n9,9,6,7\n");
+    const std::string of_columns = "pairs first.csv --columns 3,4 --with second.csv --edges 0,1,2 --json";
+    const Outcome dropped = kith(of_columns);
+    EXPECT_EQ(Json::parse(dropped.out)["counts"], (std::vector<int>{0, 0}));
+    EXPECT_NE(dropped.err.find("read unless --with-columns chooses others"), std::string::npos) << dropped.err;
+    EXPECT_EQ(Json::parse(kith(of_columns + " --with-columns 3,4").out)["counts"], (std::vector<int>{2, 1}));
     const Json mu = Json::parse(kith("pairs in.npy --edges 0.1:10:1log --mu 0:1:2 --line-of-sight x --json").out);
     EXPECT_EQ(mu["counts"], (std::vector<int>{0, 6}));
     write_npy("space.npy", std::vector<float>{0, 0, 0, 0, 0, 2, 1, 0, 0}, 3);
@@ -106,6 +113,7 @@ TEST_F(Pairs, WrongUsageIsRefused) {
           std::pair("--edges 0,1 --engine brute", "give one of: auto, tree"),
           std::pair("--edges 0,1 --with space.npy", "the other points of 'space.npy' 3"),
           std::pair("--edges 0,1 --with nan.npy", "'nan.npy': other: point 1 has NaN"),
+          std::pair("--edges 0,1 --with-columns 1,2", "of a second file, which is not given"),
           std::pair("--edges 0,inf,inf", "finite number"), std::pair("--edges 0:inf:5", "list the edges with commas"),
           std::pair("--edges 0,inf --separations", "mean separations need a finite last edge")}) {
         const Outcome outcome = kith(std::string("pairs in.npy ") + options);
