@@ -107,8 +107,6 @@ Catalog catalog_on_host(const DeviceCatalog& catalog, const Execution& execution
     return copy;
 }
 
-namespace {
-
 /// A number in another type, and zeros behind the last.
 template <class From, class To>
 struct StoreColumn {
@@ -118,8 +116,6 @@ struct StoreColumn {
 
     __device__ void operator()(std::int64_t i) const { to[i] = i < count ? static_cast<To>(from[i]) : To(0); }
 };
-
-} // namespace
 
 void store_column(const DeviceCatalog& catalog, std::size_t column, const ColumnMemory& to,
                   const Execution& execution) {
