@@ -106,7 +106,7 @@ def group_order(labels: AnyArray, groups: int | None = None, *, device: str | No
     Raises
     ------
     ValueError
-        For labels of another shape, or beyond int32; for groups below 0.
+        For labels of another shape, or beyond int32; without `groups` for labels of n or more; for groups below 0.
     TypeError
         For labels that are not whole numbers.
     MemoryError
@@ -135,6 +135,9 @@ def group_order(labels: AnyArray, groups: int | None = None, *, device: str | No
         raise ValueError(f"labels is of shape {tuple(labels.shape)}; it must have one axis")
     if groups is None:
         groups = max(int(labels.max()) + 1, 0) if labels.shape[0] else 0
+        if groups > labels.shape[0]:  # memory is for all groups below the largest label
+            raise ValueError(f"labels: row {int(labels.argmax())} has {groups - 1}, but {labels.shape[0]} points have no "
+                             "more than as many groups; pass groups= if most of them are empty")
     groups = _arrays.as_whole(groups, "groups")
     if not 0 <= groups < 2**31:
         raise ValueError(f"groups is {groups}; it must be 0 to {2**31 - 1}")
