@@ -82,7 +82,7 @@ def test_slices(halos):
                                                                         pixels=128)))
     texts = " ".join(text.get_text() for text in axes.figure.texts)
     assert f"{shown:,} of {len(POINTS):,} points, summed along y from 0 to 0.25" in texts
-    assert f"{(halos.center[:, 1] < 0.25).sum()} groups of 20 or more" in texts
+    assert f"{(halos.center[:, 1] < 0.25).sum()} of {len(halos)} groups of 20 or more" in texts
     wrapped = kith.plot.density(POINTS, box=1, plane=(0, 2), depth=(1, 1.25), pixels=128)
     assert numpy.array_equal(image_of(wrapped), image_of(axes))
     with pytest.raises(ValueError, match="the points have 2 dimensions"):
