@@ -16,7 +16,7 @@ namespace kith::bench {
 
 namespace {
 
-/// Without a wait, in a tree that is kept or in memory if a word says so.
+/// Without a wait; in a kept tree, or in one in memory, if a word of the command line asks for it.
 template <class T>
 void label_async(RecordedPoints<T>& points, detail::DeviceFofAsync call) {
     call.summary = points.template take<DeviceFofSummary>(1).data();

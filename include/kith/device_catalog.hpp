@@ -74,9 +74,9 @@ using ColumnMemory =
     std::variant<std::span<float>, std::span<double>, std::span<std::int32_t>, std::span<std::uint8_t>>;
 
 /// Writes the column of a field (the name of a member of Catalog) to memory of the catalog's GPU, on the stream,
-/// without a wait: as many numbers as there is memory for, in its type, and zeros behind the last group. The catalog must live
-/// until the stream has completed the work. Throws Error: invalid_argument (no such field, numbers of another kind),
-/// device.
+/// without a wait: as many numbers as there is memory for, in its type, and zeros behind the last group. The catalog
+/// must live until the stream has completed the work. Throws Error: invalid_argument (no such field, numbers of another
+/// kind, memory of the host or of another GPU), device.
 void store_column(const DeviceCatalog& catalog, std::string_view field, const ColumnMemory& to,
                   CudaStream stream = nullptr);
 

@@ -71,10 +71,10 @@ struct RankOptions {
     /// gather(), and to calls on a spanning tree.
     bool rebalance = false;
     /// Optional, used if the call rebalances several ranks, and by z_order(): the cost of each point of this rank in any
-    /// unit, finite and 0 or more. Each rank then gets about the same sum of weights instead of the same number of points. A weight
-    /// below 1/64 of the mean counts as that; if all are 0, all points are alike. Either all ranks that have points
-    /// pass weights, or none. The answers do not depend on them. In a simulation, pass the `work` of the previous
-    /// result's Distribution.
+    /// unit, finite and 0 or more. Each rank then gets about the same sum of weights instead of the same number of
+    /// points. A weight below 1/64 of the mean counts as that; if all are 0, all points are alike. Either all ranks that
+    /// have points pass weights, or none. The answers do not depend on them. In a simulation, pass the `work` of the
+    /// previous result's Distribution.
     ScalarsView weights = {};
     /// Used if the call rebalances, and by z_order(): how much the parts of ranks may differ, as a fraction of the mean
     /// number of points or weight, from 0 to 1. 0 divides points as equally as their number, or weights, allow; that

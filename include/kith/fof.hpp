@@ -125,8 +125,8 @@ struct FofSummary : ResolvedLengths {
     Box box;
     /// Number of points outside the box, which were wrapped into it (box.hpp).
     std::int64_t wrapped_points = 0;
-    /// A power of two above every coordinate and period, at most 2^1023, of points that were linked here; they are
-    /// finite. 0 if this is not known, as for labels of your own. A catalog uses it.
+    /// Of points that were linked here, which are finite: a power of two above every coordinate and period, or 2^1023
+    /// where there is none. 0 if this is not known, as for labels of your own. A catalog uses it.
     double coordinates_below = 0;
     StageReports stages;
     std::optional<Distribution> distribution = {}; ///< of the labels, if the groups were found over ranks

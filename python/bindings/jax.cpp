@@ -1,11 +1,12 @@
-// kith._jax: searches and z-order as custom calls of XLA, for kith.jax; jax_groups.cpp has those of groups, jax_sums.cpp sums.
+// kith._jax: searches and z-order as custom calls of XLA, for kith.jax; jax_groups.cpp has those of groups, jax_sums.cpp
+// those of sums.
 //
 // A handler gets the arrays where XLA has them and writes where XLA wants the results. On a GPU searches and labels are
 // put on XLA's stream, with scratch that XLA gives, and are not waited for: what they refuse is raised later
 // (jax_async.hpp), and results hold NaN and -1 then. The index of a kith.jax.Tree is an array there, written by a call
 // of its own. The z-order needs another tree, whose counts the host waits for. Options come as attributes: a box as d
-// periods and d origins, NaN for none. One call answers a batch (jax_call.hpp); on a GPU its elements follow each other on the
-// stream.
+// periods and d origins, NaN for none. One call answers a batch (jax_call.hpp); on a GPU its elements follow each other
+// on the stream.
 #include "jax_call.hpp"
 #include "jax_trees.hpp"
 

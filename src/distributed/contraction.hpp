@@ -3,9 +3,9 @@
 // A component may be joined through its least edge. Its limit is a length, squared, that no unknown edge out of it is
 // shorter than. So the least known edge is the least of all if it is shorter than the limit. Edges are offered in
 // ascending order. One that is not known to be the least of either of its components is open, and closes both: whatever
-// comes later is not their least edge. Two closed components are never joined, so that one pass finds all that can be joined, and an
-// open edge remains between two components. Source: the cut property that Boruvka's method (1926) rests on. Cost: close
-// to O(1) for each edge.
+// comes later is not their least edge. Two closed components are never joined, so that one pass finds all that can be
+// joined, and an open edge remains between two components. Source: the cut property that Boruvka's method (1926) rests
+// on. Cost: close to O(1) for each edge.
 #pragma once
 
 #include <algorithm>
