@@ -4,6 +4,7 @@
 
 #include <kith/spanning_tree.hpp>
 
+#include "mst/ordered_edge.hpp"
 #include "support/context.hpp"
 
 #include <cstdint>
@@ -12,16 +13,9 @@
 
 namespace kith::detail {
 
-/// An edge between rows of a rank, which are in the order of numbers; in the order of edges.
+/// An edge between rows of a rank, which are in the order of numbers.
 template <class Length>
-struct RowEdge {
-    Length length;
-    SpanningEdge ends;
-
-    friend bool operator<(const RowEdge& a, const RowEdge& b) noexcept {
-        return std::tie(a.length, a.ends.smaller, a.ends.larger) < std::tie(b.length, b.ends.smaller, b.ends.larger);
-    }
-};
+using RowEdge = OrderedEdge<Length>;
 
 /// An edge of the whole tree by the numbers of its ends, in the order of edges; and the ranks of these points.
 template <class Length>

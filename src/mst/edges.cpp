@@ -35,8 +35,8 @@ void set_edges(Context& context, const Frame<T>& frame, const EdgeMemory<T>& mem
         for (std::int64_t i = begin; i < end; ++i) {
             const OrderedEdge<T> edge = edge_at(i);
             memory.ends[i] = edge.ends;
-            weights[i] = back(std::sqrt(edge.squared));
-            heights[i] = height_of(edge.squared);
+            weights[i] = back(std::sqrt(edge.length));
+            heights[i] = height_of(edge.length);
         }
         context.done(end - begin);
     });

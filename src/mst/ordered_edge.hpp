@@ -1,5 +1,5 @@
 // An edge in the order of edges: by squared length, then smaller, then larger index (docs/semantics.md, "Minimum spanning
-// tree").
+// tree"). Over ranks the length is that of a metric (distributed/tree_metric.hpp).
 #pragma once
 
 #include <kith/spanning_tree.hpp>
@@ -8,13 +8,13 @@
 
 namespace kith::detail {
 
-template <Coordinate T>
+template <class Length>
 struct OrderedEdge {
-    T squared;
+    Length length; ///< squared
     SpanningEdge ends;
 
     friend bool operator<(const OrderedEdge& a, const OrderedEdge& b) noexcept {
-        return std::tie(a.squared, a.ends.smaller, a.ends.larger) < std::tie(b.squared, b.ends.smaller, b.ends.larger);
+        return std::tie(a.length, a.ends.smaller, a.ends.larger) < std::tie(b.length, b.ends.smaller, b.ends.larger);
     }
 };
 
