@@ -16,6 +16,7 @@
 #include <cstdio>
 #include <fcntl.h>
 #include <optional>
+#include <span>
 #include <sstream>
 #include <string>
 #include <unistd.h>
@@ -74,6 +75,17 @@ void parse(CLI::App& program, const std::vector<std::string>& arguments, const R
     }
 }
 
+/// "fof, halos, ...".
+std::string names_over_ranks(std::span<const kith::cli::Command> commands) {
+    std::string names;
+    for (const kith::cli::Command& command : commands) {
+        if (command.runs_over_ranks) {
+            names += (names.empty() ? "" : ", ") + command.parser.name();
+        }
+    }
+    return names;
+}
+
 int run(int argument_count, char** arguments, RankTeam* ranks) {
     const bool speaks = ranks == nullptr || ranks->is_first();
     CLI::App program("Exact nearest neighbors, friends-of-friends groups and their hierarchy, clusters by DBSCAN and "
@@ -121,9 +133,8 @@ int run(int argument_count, char** arguments, RankTeam* ranks) {
                 throw kith::cli::AgreedFailure{
                     {wrong_usage,
                      fmt::format("kith {} runs in one process, but {} were started together; start it without "
-                                 "mpirun (knn, radius, density, pairs, fof, hierarchy, mst, halos and dbscan run over "
-                                 "ranks)",
-                                 command.parser.name(), ranks->size())}};
+                                 "mpirun ({} run over ranks)",
+                                 command.parser.name(), ranks->size(), names_over_ranks(commands))}};
             }
             kith::cli::Invocation invocation = kith::cli::invocation_of(argument_count, arguments);
             invocation.ranks = ranks;

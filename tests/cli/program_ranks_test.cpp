@@ -413,7 +413,9 @@ TEST_F(Ranks, AFailureIsToldOnceAndLeavesNoFile) {
           std::tuple("fof points.npy --engine spanning-tree --device cuda -o groups.hdf5", 2,
                      "does not work over ranks"),
           std::tuple("knn points.npy -k 3 --device gpu -o near.npz", 2, "--device is 'gpu'"),
-          std::tuple("info points.npy", 2, "kith info runs in one process, but 3 were started together"),
+          std::tuple("info points.npy", 2,
+                     "kith info runs in one process, but 3 were started together; start it without mpirun (fof, halos, "
+                     "knn, radius, dbscan, hdbscan, hierarchy, mst, density, pairs run over ranks)"),
           std::tuple("nonsense", 2, "'nonsense' is not a subcommand")}) {
         const Outcome outcome = over(3, arguments);
         EXPECT_EQ(outcome.exit_code, exit_code) << arguments << "\n" << outcome.err;
