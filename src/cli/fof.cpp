@@ -42,12 +42,12 @@ void execute(FofArguments& arguments, const Invocation& invocation) {
         require_types_for_sorting(arguments);
     });
     run.read({.types = types_to_read(arguments), .columns = arguments.columns});
-    run.agreed([&] { require_axis_of(arguments.slice, run.positions().columns); });
     run.is_secondary = secondaries_of(arguments, run.snapshot);
     if (arguments.sample) {
         run.keep_sample(*arguments.sample, static_cast<std::uint64_t>(arguments.seed));
     }
     run.resolve_box(arguments.box);
+    require_slice(arguments, run);
     resolve_linking_length(arguments, run);
 
     const Execution execution = run.execution();

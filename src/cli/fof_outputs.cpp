@@ -165,6 +165,14 @@ void plan_outputs(OutputFiles& outputs, const FofArguments& arguments) {
     outputs.plan("--sorted-snapshot", arguments.sorted_snapshot, {".hdf5", ".h5", ".std", ".tipsy"});
 }
 
+void require_slice(const FofArguments& arguments, FofRun& run) {
+    run.agreed([&] { require_axis_of(arguments.slice, run.positions().columns); });
+    if (arguments.slice) {
+        run.in_slice = sum_over(run.ranks(), count_in(*arguments.slice, run.points(), run.box.box.period(2)));
+        run.agreed([&] { require_any_in(*arguments.slice, run.in_slice, run.overview().positions.view()); });
+    }
+}
+
 void project_points(const FofArguments& arguments, FofRun& run) {
     if (!arguments.map.empty()) {
         run.bar.announce("drawing the map");
@@ -177,7 +185,6 @@ void project_points(const FofArguments& arguments, FofRun& run) {
                 }
             });
             const PointsView points = slice ? slice->positions() : particles.positions;
-            run.in_slice = sum_over(run.ranks(), points.count());
             run.map = project_map(points, slice ? slice->masses() : particles.masses, run.box.box, run.ranks());
         });
     }

@@ -20,6 +20,9 @@ void plan_outputs(OutputFiles& outputs, const FofArguments& arguments);
 /// Throws UsageError if a sorted snapshot is asked for and the input has no particle types, or another format.
 void require_types_for_sorting(const FofArguments& arguments);
 
+/// Throws UsageError if the points have no such slice, or none are in it. Collective, before the search.
+void require_slice(const FofArguments& arguments, FofRun& run);
+
 /// The points of the picture, if it was asked for. Collective.
 void project_points(const FofArguments& arguments, FofRun& run);
 

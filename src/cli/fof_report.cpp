@@ -59,6 +59,7 @@ Json json_of(const FofArguments& arguments, const FofRun& run) {
     json["groups_with_singles"] = run.groups.sizes.size();
     json["grouped"] = run.grouped(arguments);
     json["largest"] = largest_of(run.groups.sizes);
+    json["in_slice"] = arguments.slice ? Json(run.in_slice) : Json(nullptr);
     json["engine"] = arguments.by_spanning_tree ? spanning_tree_engine : name_of(run.groups.engine);
     json["device"] = name_of(arguments.common.device);
     return json;

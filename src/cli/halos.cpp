@@ -96,6 +96,7 @@ void execute(HaloArguments& arguments, const Invocation& invocation) {
     run.read({.types = types_to_read(arguments), .internal_energies = true, .columns = arguments.columns});
     run.is_secondary = secondaries_of(arguments, run.snapshot);
     run.resolve_box(arguments.box);
+    require_slice(arguments, run);
     resolve_linking_length(arguments, run);
 
     const Execution execution = run.execution();

@@ -45,6 +45,29 @@ void require_axis_of(const std::optional<MapSlice>& slice, int axes) {
     }
 }
 
+std::int64_t count_in(const MapSlice& slice, const PointsView& points, double period) {
+    std::int64_t held = 0;
+    for (std::int64_t i = 0; i < points.count(); ++i) {
+        held += slice.holds(points.coordinate(i, 2), period) ? 1 : 0;
+    }
+    return held;
+}
+
+void require_any_in(const MapSlice& slice, std::int64_t held, const PointsView& extent) {
+    if (held > 0 || extent.count() == 0) {
+        return;
+    }
+    double least = extent.coordinate(0, 2);
+    double greatest = least;
+    for (std::int64_t i = 1; i < extent.count(); ++i) {
+        least = std::min(least, extent.coordinate(i, 2));
+        greatest = std::max(greatest, extent.coordinate(i, 2));
+    }
+    throw UsageError(fmt::format("--slice is {}:{}, but no point has a third coordinate in that range: they are from "
+                                 "{:.6g} to {:.6g}",
+                                 slice.lower, slice.upper, least, greatest));
+}
+
 SlicedParticles::SlicedParticles(const Particles& particles, const MapSlice& slice, double period)
     : has_masses_(particles.masses.has_value()) {
     const PointsView& points = particles.positions;

@@ -33,6 +33,12 @@ void add_slice_option(const Parser& command, std::optional<MapSlice>& slice, con
 /// Throws UsageError if points of that many axes have no such slice.
 void require_axis_of(const std::optional<MapSlice>& slice, int axes);
 
+/// The number of points in a slice.
+[[nodiscard]] std::int64_t count_in(const MapSlice& slice, const PointsView& points, double period);
+
+/// Throws UsageError if a slice holds none of the points, of which there are some with the same extent.
+void require_any_in(const MapSlice& slice, std::int64_t held, const PointsView& extent);
+
 /// The first two coordinates and the masses of the particles in a slice, in memory of their own.
 class SlicedParticles {
 public:

@@ -54,6 +54,25 @@ TEST(MapSlices, CopyTwoCoordinatesAndMasses) {
     EXPECT_EQ((*slice.masses())[1], 9);
 }
 
+TEST(MapSlices, HoldPointsIfThereAreAny) {
+    const std::vector<float> numbers{1, 2, -0.5F, 3, 4, 9.5F};
+    const std::vector<float> none;
+    const PointsView points(numbers, 3);
+    EXPECT_EQ(count_in({0, 1}, points, 0), 0);
+    EXPECT_EQ(count_in({-1, 0}, points, 0), 1);
+    EXPECT_EQ(count_in({-1, 0}, points, 10), 2);
+    EXPECT_NO_THROW(require_any_in({-1, 0}, 1, points));
+    EXPECT_NO_THROW(require_any_in({-1, 0}, 0, PointsView(none, 3)));
+    try {
+        require_any_in({0, 1.25}, 0, points);
+        ADD_FAILURE();
+    } catch (const UsageError& error) {
+        EXPECT_STREQ(error.what(),
+                     "--slice is 0:1.25, but no point has a third coordinate in that range: they are from "
+                     "-0.5 to 9.5");
+    }
+}
+
 TEST(MapSlices, AreTwoNumbers) {
     EXPECT_EQ(parse_slice("--slice", "-1.5:2e1").upper, 20);
     for (const char* text : {"1", "2:1", "1:1", "0:inf", "nan:1", "0:1:2", ":1", "0,1"}) {

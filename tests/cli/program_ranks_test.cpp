@@ -416,6 +416,8 @@ TEST_F(Ranks, AFailureIsToldOnceAndLeavesNoFile) {
           std::tuple("info points.npy", 2,
                      "kith info runs in one process, but 3 were started together; start it without mpirun (fof, halos, "
                      "knn, radius, dbscan, hdbscan, hierarchy, mst, density, pairs run over ranks)"),
+          std::tuple("fof points.npy -b 0.2 -o groups.hdf5 --map map.png --slice 50:60", 2,
+                     "--slice is 50:60, but no point has a third coordinate in that range: they are from "),
           std::tuple("nonsense", 2, "'nonsense' is not a subcommand")}) {
         const Outcome outcome = over(3, arguments);
         EXPECT_EQ(outcome.exit_code, exit_code) << arguments << "\n" << outcome.err;
