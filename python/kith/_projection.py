@@ -167,11 +167,29 @@ def in_slice(positions, box, plane, limits):
         raise ValueError(f"depth is {limits!r}; it must be two finite numbers, the lower one first")
     axis, = {0, 1, 2}.difference(plane)
     x = numpy.asarray(positions[:, axis], dtype=numpy.float64)
-    period = _core.Box(box).period
-    period = period[axis] if isinstance(period, tuple) else period
+    period = periods_of(box, 3)[axis]
     if period > 0:
         x = numpy.maximum(lower, x - period * numpy.floor((x - lower) / period))  # not below by rounding
     return (x >= lower) & (x < upper)
+
+
+def points_in_slice(points, box, plane, limits):
+    """The same of points, some of which must be there."""
+    shown = in_slice(points, box, plane, limits)
+    if len(points) > 0 and not shown.any():
+        axis, = {0, 1, 2}.difference(plane)
+        x = points[:, axis]
+        raise ValueError(f"depth is {limits!r}, but no point has {'xyz'[axis]} in that range: the points are from "
+                         f"{x.min():.9g} to {x.max():.9g} along it")
+    return shown
+
+
+def periods_of(box, dimension):
+    """Of each axis; 0: open."""
+    period = _core.Box(box).period
+    if isinstance(period, tuple) and len(period) != dimension:
+        raise ValueError(f"the box has {len(period)} periods but the points have {dimension} axes; give one per axis")
+    return numpy.broadcast_to(period, dimension)
 
 
 def plane_of(points, box, plane):
@@ -182,10 +200,7 @@ def plane_of(points, box, plane):
         raise TypeError(f"plane is {plane!r}; it must be two numbers of axes") from None
     if len(plane) != 2 or plane[0] == plane[1] or not all(0 <= axis < points.shape[1] for axis in plane):
         raise ValueError(f"plane is {plane}; it must be two of the axes 0 to {points.shape[1] - 1}")
-    box = _core.Box(box)
-    if isinstance(box.period, tuple) and len(box.period) != points.shape[1]:
-        raise ValueError(f"the box has {len(box.period)} periods but the points have {points.shape[1]} axes; give one per "
-                         "axis")
-    periods, origins = ([values[axis] if isinstance(values, tuple) else values for axis in plane]
-                        for values in (box.period, box.origin))
+    periods = [float(period) for period in periods_of(box, points.shape[1])[plane]]
+    origin = _core.Box(box).origin
+    origins = [origin[axis] if isinstance(origin, tuple) else origin for axis in plane]
     return numpy.ascontiguousarray(points[:, list(plane)]), _core.Box(periods, origins)

@@ -4,10 +4,11 @@ import os
 
 import numpy
 
-from kith import _frames
+from kith import _arrays, _frames
 from kith._device_catalog import DeviceCatalog
 from kith._files import read_catalog
 from kith._fof import fof
+from kith._projection import periods_of
 
 UNKNOWN = "code units"
 
@@ -27,6 +28,49 @@ def require_groups(catalog):
     if any(not isinstance(unit, str) for unit in getattr(catalog, "units", {}).values()):  # a file has names of units
         raise TypeError("catalog has columns with units; kith.plot draws plain numbers: find the groups of points without "
                         "units, as by points.to_value(unit)")
+
+
+def require_finite(points):
+    """Also along axes that a picture sums over: which points lie in a slice would otherwise be chance."""
+    if not numpy.isfinite(points).all():
+        row, axis = (int(number) for number in numpy.argwhere(~numpy.isfinite(points))[0])
+        raise ValueError(f"points: point {row} has {points[row, axis]} as coordinate {axis}; remove such points or make "
+                         "their coordinates finite")
+
+
+def masses_of(points, masses):
+    """A mass for each point, or None."""
+    if masses is None:
+        return None
+    masses = _arrays.as_real(masses, "masses")
+    if masses.ndim != 1:
+        raise ValueError(f"masses has {masses.ndim} axes; it must be one-dimensional, a number for each point")
+    if len(masses) != len(points):
+        raise ValueError(f"masses has {len(masses)} rows for {len(points)} points")
+    masses = numpy.asarray(masses)
+    is_mass = (masses >= 0) & (masses < numpy.inf)
+    if not is_mass.all():
+        row = int(is_mass.argmin())
+        raise ValueError(f"masses: row {row} is {masses[row]:.9g}; masses must be finite and not negative")
+    return masses
+
+
+def require_groups_of(points, box, catalog):
+    """Refuses groups that cannot be circled among these points, whose box is given."""
+    dimension = points.shape[1]
+    if catalog.center.shape[1] != dimension:
+        raise ValueError(f"the groups are in {catalog.center.shape[1]} dimensions, the points in {dimension}")
+    if not hasattr(catalog, "max_radius"):
+        raise ValueError(f"'{catalog.path}' does not say how far its groups reach (column max_radius), so that no "
+                         "circles can be drawn; leave the catalog out")
+    own, of_groups = (periods_of(each, dimension) for each in (box, catalog.box))
+    differs = (of_groups > 0) & (abs(of_groups - own) > 1e-6 * of_groups)
+    if differs.any():
+        axis = int(differs.argmax())
+        period = f"has the period {own[axis]:.9g}" if own[axis] > 0 else "is open"
+        raise ValueError(f"the groups are of another box: its period along {name_of_axis(axis, dimension)} is "
+                         f"{of_groups[axis]:.9g}, that of the points {period}; give the points that were grouped, and their "
+                         "box")
 
 
 def require_axes(axes):

@@ -30,9 +30,9 @@ from kith._hierarchy import FofLadder
 from kith._levels_file import LevelsFile
 from kith._map_layout import Words, circle_groups, color_map, decades_of_mass, decades_of_space, draw
 from kith._mass_plot import mass_function
-from kith._projection import View, in_slice, plane_of, project
-from kith._subjects import (catalog_of, name_of_axis, name_of_lengths, other_axes, require_axes, require_groups,
-                            require_labels_of, require_same_lengths)
+from kith._projection import GRAIN, View, in_slice, plane_of, points_in_slice, project
+from kith._subjects import (catalog_of, masses_of, name_of_axis, name_of_lengths, other_axes, require_axes,
+                            require_finite, require_groups, require_groups_of, require_labels_of, require_same_lengths)
 from kith._tree import Tree
 from kith._units import plain as without_units
 
@@ -59,11 +59,11 @@ def density(points, catalog=None, axes=None, *, box=None, masses=None, plane=(0,
         Which coordinates run to the right and upwards.
     depth : two floats, optional
         In three dimensions: only points and groups from the first to the second along the other axis are drawn, in a
-        periodic box images of them, too.
+        periodic box images of them, too. ValueError if no point is there.
     circles : int
         Of more groups than these only the largest are circled.
     pixels : int
-        Along the longer side; a multiple of 64.
+        Along the longer side, 64 or more; rounded down to a multiple of 64.
     title : str, optional
         By default the name of the snapshot's file.
     unit : str, optional
@@ -85,27 +85,19 @@ def density(points, catalog=None, axes=None, *, box=None, masses=None, plane=(0,
     """
     masses = getattr(points, "masses", None) if masses is None else masses
     catalog = catalog_of(catalog)
-    circles, pixels = _arrays.as_whole(circles, "circles"), _arrays.as_whole(pixels, "pixels")
+    circles, pixels = _arrays.at_least(0, circles, "circles"), _arrays.at_least(GRAIN, pixels, "pixels")
     snapshot = points
     points, box, title = _opened(points, box, title, axes, unit, catalog)
     unit = name_of_lengths(unit, snapshot, catalog)
-    masses = None if masses is None else _arrays.as_real(masses, "masses")
-    if masses is not None and masses.ndim != 1:
-        raise ValueError(f"masses has {masses.ndim} axes; it must be one-dimensional, a number for each point")
-    if masses is not None and len(masses) != len(points):
-        raise ValueError(f"masses has {len(masses)} rows for {len(points)} points")
-    if catalog is not None and catalog.center.shape[1] != points.shape[1]:
-        raise ValueError(f"the groups are in {catalog.center.shape[1]} dimensions, the points in {points.shape[1]}")
+    masses = masses_of(points, masses)
     if catalog is not None:
+        require_groups_of(points, box, catalog)
         require_same_lengths(snapshot, catalog)
-    if catalog is not None and not hasattr(catalog, "max_radius"):
-        raise ValueError(f"'{catalog.path}' does not say how far its groups reach (column max_radius), so that no "
-                         "circles can be drawn; leave the catalog out")
     (chosen, plane_box), in_all = plane_of(points, box, plane), len(points)
     plane = [int(axis) for axis in plane]
     in_all_groups = None if catalog is None else len(catalog)
     if depth is not None:
-        shown = in_slice(points, box, plane, depth)
+        shown = points_in_slice(points, box, plane, depth)
         chosen, masses = chosen[shown], None if masses is None else masses[shown]
         catalog = None if catalog is None else catalog[in_slice(catalog.center, box, plane, depth)]
     tree = Tree(chosen, plane_box)
@@ -159,7 +151,7 @@ def neighbor_density(points, k=16, axes=None, *, box=None, plane=(0, 1), at=None
     at : sequence of d - 2 floats, optional
         Where the plane cuts the other axes; by default in the middle, of the box or of the points.
     pixels : int
-        Along the longer side; a multiple of 64.
+        As for `density`.
 
     Returns
     -------
@@ -179,7 +171,7 @@ def neighbor_density(points, k=16, axes=None, *, box=None, plane=(0, 1), at=None
     >>> axes.figure.texts[2].get_text()
     'from the 8th nearest of 5,000 points, at z = 0.5 code units'
     """
-    k, pixels = _arrays.as_whole(k, "k"), _arrays.as_whole(pixels, "pixels")
+    k, pixels = _arrays.as_whole(k, "k"), _arrays.at_least(GRAIN, pixels, "pixels")
     snapshot = points
     points, box, title = _opened(points, box, title, axes, unit)
     unit = name_of_lengths(unit, snapshot)
@@ -402,4 +394,5 @@ def _opened(points, box, title, axes, unit, catalog=None):
     points = numpy.asarray(source.core)
     if points.ndim != 2 or not 2 <= points.shape[1] <= 8:
         raise ValueError(f"points are of shape {points.shape}; they must be of shape (n, d) with d from 2 to 8")
+    require_finite(points)
     return points, box, title

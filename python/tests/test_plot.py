@@ -87,6 +87,9 @@ def test_slices(halos):
     assert numpy.array_equal(image_of(wrapped), image_of(axes))
     with pytest.raises(ValueError, match="the points have 2 dimensions"):
         kith.plot.density(POINTS[:, :2], depth=(0, 1))
+    with pytest.raises(ValueError, match="depth is .2, 3., but no point has y in that range: the points are from .* along it"):
+        kith.plot.density(POINTS, plane=(0, 2), depth=(2, 3))
+    assert not image_of(kith.plot.density(POINTS[:0], depth=(2, 3), pixels=64)).any()  # there are no points at all
 
 
 def test_planes_and_masses(halos):
@@ -192,13 +195,20 @@ def test_neighbor_density_of_nasty_points():
 
 @pytest.mark.parametrize("k", [0, 1, 11])
 def test_neighbors_that_are_not_there(k):
+    with pytest.raises(ValueError, match="pixels is 0; it must be 64 or more"):
+        kith.plot.neighbor_density(kith.datasets.uniform(10), 2, pixels=0)
     with pytest.raises(ValueError, match="from 2 to the number of points, 10"):
         kith.plot.neighbor_density(kith.datasets.uniform(10), k)
 
 
 @pytest.mark.parametrize("wrong, word", [
     ({"points": numpy.ma.masked_greater(POINTS, 0.5)}, "masked"), ({"plane": (0, 0)}, "plane"), ({"plane": (0, 3)}, "plane"), ({"masses": [1, 2]}, "masses has 2 rows"),
-    ({"points": [1, 2, 3]}, "shape"), ({"points": [[0, math.nan]]}, "finite|NaN|nan"), ({"box": 0.1}, "box|period")])
+    ({"points": [1, 2, 3]}, "shape"), ({"points": [[0, math.nan]]}, "finite|NaN|nan"), ({"box": 0.1}, "box|period"),
+    ({"points": [[0, 0, 0], [0, 1, math.nan]]}, "point 1 has nan as coordinate 2"),
+    ({"points": [[0, 0, 0], [0, 1, math.inf]], "depth": (0, 1)}, "point 1 has inf as coordinate 2"),
+    ({"masses": numpy.where(numpy.arange(5000) == 7, -2, 1)}, "masses: row 7 is -2; masses must be finite and not negative"),
+    ({"masses": numpy.full(5000, math.nan)}, "masses: row 0 is nan"),
+    ({"pixels": 63}, "pixels is 63; it must be 64 or more"), ({"circles": -1}, "circles is -1; it must be 0 or more")])
 def test_what_is_wrong_is_said(wrong, word):
     with pytest.raises(ValueError, match=word):
         kith.plot.density(**{"points": POINTS, **wrong})
@@ -206,6 +216,19 @@ def test_what_is_wrong_is_said(wrong, word):
         kith.plot.density(POINTS, Groups([1], (1.0, 1.0)))
     with pytest.raises(ValueError, match="at has 2"):
         kith.plot.neighbor_density(POINTS, at=[0, 0])
+
+
+def test_groups_of_another_box_are_refused(halos):
+    for points, box, says in ((POINTS, 2, "along x is 1, that of the points has the period 2"),
+                              (POINTS, (1, 3, 1), "along y is 1, that of the points has the period 3"),
+                              (POINTS, (1, 1, 0), "along z is 1, that of the points is open")):
+        with pytest.raises(ValueError, match="the groups are of another box: its period " + says):
+            kith.plot.density(points, halos, box=box, pixels=64)
+    for box in (None, 1, 1 + 1e-9, kith.Box(1, -0.5)):
+        assert rings_of(kith.plot.density(POINTS, halos, box=box, pixels=64))
+    in_open_space = kith.fof(POINTS, 0.01, return_catalog=True)[1]
+    assert rings_of(kith.plot.density(POINTS, in_open_space, box=1, pixels=64))
+    assert not rings_of(kith.plot.density(POINTS, halos, circles=0, pixels=64))
 
 
 class Groups:
