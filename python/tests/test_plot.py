@@ -1,6 +1,7 @@
 """Pictures: what is drawn, where, and how much of it."""
 
 import doctest
+import json
 import math
 import subprocess
 import sys
@@ -10,7 +11,8 @@ import numpy
 import pytest
 
 import kith
-from built import DIMENSIONS
+from built import DIMENSIONS, program
+from kith import _projection
 
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("Agg")
@@ -90,6 +92,24 @@ def test_slices(halos):
     with pytest.raises(ValueError, match="depth is .2, 3., but no point has y in that range: the points are from .* along it"):
         kith.plot.density(POINTS, plane=(0, 2), depth=(2, 3))
     assert not image_of(kith.plot.density(POINTS[:0], depth=(2, 3), pixels=64)).any()  # there are no points at all
+
+
+@pytest.mark.parametrize("dtype", [numpy.float32, numpy.float64])
+def test_slices_hold_the_points_that_they_hold_in_the_program(dtype, tmp_path):
+    random = numpy.random.default_rng(3)
+    points = random.uniform(-3, 13, (400, 3))
+    points[:150, 2] = random.integers(-30, 130, 150) / 10  # many on the edges of slices
+    points = points.astype(dtype)
+    for box, limits in ((None, (0.3, 0.7)), (None, (-5, 2.5)), (10, (0.3, 0.7)), (10, (-0.1, 0.1)), (10, (9.5, 10.25)),
+                        (10, (-35.3, -34.1)), (0.3, (0.1, 0.2)), (10, (3, 30))):
+        stored = points % dtype(box) if box == 0.3 else points
+        numpy.save(tmp_path / "points.npy", stored)
+        found = subprocess.run(
+            [program(), "fof", "points.npy", "--linking-length", "0", "-o", "groups.hdf5", "--map", "map.png", "--json",
+             "--slice", f"{limits[0]}:{limits[1]}", "--box", "none" if box is None else str(box)],
+            cwd=tmp_path, capture_output=True, text=True, check=True)
+        held = _projection.in_slice(stored, box, (0, 1), limits).sum()
+        assert json.loads(found.stdout)["in_slice"] == held > 0, (box, limits)
 
 
 def test_planes_and_masses(halos):
