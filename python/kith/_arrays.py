@@ -207,18 +207,25 @@ def as_column(array, what):
     return array
 
 
-def as_integers(array, dtype, what):
-    """Whole numbers as another type of whole numbers, if none changes by that."""
+def as_integers(array, dtype, what, flaw="{what} must be from {least} to {most}; row {row} is {value}"):
+    """Whole numbers as another type of whole numbers, if none changes by that; else ValueError, whose text is `flaw`."""
     if not isinstance(array, numpy.ndarray) and hasattr(array, "__dlpack__") and str(_core.device_of(array)) != "cpu":
         return array
     array = _units.plain(array, what)
     array = numpy.asarray(_tables.plain(array, what) if library_of(array) in _TABLES else array)
     if array.dtype.kind not in "iu":
         raise TypeError(f"{what} is of type {array.dtype}; it must be whole numbers")
-    limits = numpy.iinfo(dtype)
-    if array.size and (int(array.min()) < limits.min or int(array.max()) > limits.max):
-        raise ValueError(f"{what} must be from {limits.min} to {limits.max}")
+    least, most = numpy.iinfo(dtype).min, numpy.iinfo(dtype).max
+    if array.size and (int(array.min()) < least or int(array.max()) > most):
+        first = tuple(numpy.argwhere((array < least) | (array > most))[0])
+        row = int(first[0]) if first else 0
+        raise ValueError(flaw.format(what=what, least=least, most=most, row=row, value=int(array[first])))
     return numpy.ascontiguousarray(array, dtype=dtype)
+
+
+def as_types(array):
+    """Particle types as bytes. The core refuses those above 6, in these words."""
+    return as_integers(array, numpy.uint8, "types", "types: row {row} has type {value}; types are 0 to 6")
 
 
 def as_number(value, what):

@@ -164,7 +164,7 @@ def _grouped(points, linking_length, b, psi, psi_sigma, box, min_members, return
     labeled, listed = (1, 20) if min_members is None else [at_least_one(min_members)] * 2
     masses = None if masses is None else _arrays.as_column(masses, "masses")
     velocities = None if velocities is None else _arrays.as_real(velocities, "velocities")
-    types = None if types is None else _arrays.as_integers(types, numpy.uint8, "types")
+    types = None if types is None else _arrays.as_types(types)
     if comm is not None and mean_separation == "cosmology":
         raise NotImplementedError("mean_separation='cosmology' and comm are given; give linking_length instead")
     link = linked(source.shape, linking_length, b, mean_separation, types, secondary_types, snapshot, masses, uniform_mass)

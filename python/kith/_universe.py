@@ -91,7 +91,7 @@ def particles_of(source, snapshot, velocities, masses, types, internal_energies,
     require_rows(source.shape, velocities=velocities, masses=masses, types=types, internal_energies=internal_energies)
     velocities = None if velocities is None else _arrays.as_real(velocities, "velocities")
     masses = None if masses is None else _arrays.as_column(masses, "masses")
-    types = None if types is None else _arrays.as_integers(types, numpy.uint8, "types")
+    types = None if types is None else _arrays.as_types(types)
     internal_energies = None if internal_energies is None else _arrays.as_column(internal_energies, "internal_energies")
     units = {"length": source.unit, "mass": unit_of_masses, "velocity": unit_of_velocities}
     if velocities is None and None not in (source.unit, unit_of_masses):
