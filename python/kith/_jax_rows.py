@@ -14,11 +14,23 @@ def column(array, name, dtype, shape):
     if array.shape != shape:
         raise ValueError(f"{name} are of shape {array.shape}; they must be of shape {shape}")
     if name == "types" and jnp.issubdtype(array.dtype, jnp.integer):
-        return jnp.where((array < 0) | (array > 6), 7, array).astype(dtype)  # 7 is refused where values are known
+        return _as_types(array)
     if array.dtype != dtype:
         expected = "whole numbers" if name == "types" else dtype
         raise TypeError(f"{name} are of type {array.dtype}; they must be {expected}")
     return array
+
+
+def _as_types(types):
+    """Types as bytes. Wrong ones are named here if the values are known; the call refuses traced ones, and names them up to
+    254, others as 255."""
+    if not isinstance(types, jax.core.Tracer) and types.is_fully_addressable:
+        is_wrong = (types < 0) | (types > 6)
+        if is_wrong.any():
+            row = int(is_wrong.argmax())
+            raise ValueError(f"types: row {row} has type {int(types[row])}; types are 0 to 6")
+    types = types.astype(jnp.promote_types(types.dtype, jnp.int32))
+    return jnp.where((types < 0) | (types > 255), 255, types).astype(numpy.uint8)
 
 
 def rows_of(array, count, what):

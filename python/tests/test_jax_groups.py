@@ -94,8 +94,12 @@ def test_what_is_wrong_with_groups_is_said():
         kith.jax.fof_catalog(points, 0.1, types=numpy.ones(200))
     with pytest.raises(ValueError, match="max_groups is -1"):
         kith.jax.fof_catalog(points, 0.1, max_groups=-1)
-    with pytest.raises(Exception, match="type"):
-        jax.block_until_ready(kith.jax.fof_catalog(points, 0.1, types=numpy.full(200, 263)))
+    for dtype, wrong in ((numpy.int64, 263), (numpy.int64, -2), (numpy.int8, -2), (numpy.uint8, 9)):
+        types = numpy.where(numpy.arange(200) == 5, wrong, 1).astype(dtype)
+        with pytest.raises(ValueError, match=f"types: row 5 has type {wrong}; types are 0 to 6"):
+            kith.jax.fof_catalog(points, 0.1, types=types)
+        with pytest.raises(Exception, match=f"row 5 has type {wrong if 0 <= wrong <= 255 else 255}; types are 0 to 6"):
+            jax.block_until_ready(jax.jit(lambda types: kith.jax.fof_catalog(points, 0.1, types=types))(types))
     with pytest.raises(Exception, match="mass"):
         jax.block_until_ready(kith.jax.fof_catalog(points, 0.1, masses=numpy.full(200, -1.0)))
     with pytest.raises(ValueError, match="cannot be differentiated"):
