@@ -5,6 +5,7 @@
 #include "cli/split_text.hpp"
 #include "cli/usage_error.hpp"
 
+#include <kith/error.hpp>
 #include <kith/io.hpp>
 #include <kith/pair_counts.hpp>
 
@@ -207,6 +208,30 @@ PairCountOptions options_of(const Arguments& arguments) {
     return options;
 }
 
+/// Calls the library, whose refusals then name the options of bins.
+template <class Call>
+PairCounts named_by_options(const Call& call) {
+    try {
+        return call();
+    } catch (const Error& error) {
+        if (error.kind() == ErrorKind::invalid_argument) {
+            const std::string_view text = error.what();
+            const std::size_t begin = text.starts_with("rank ") ? text.find(": ") + 2 : 0; // over ranks
+            for (const auto& [name, option] : {std::pair("edges", "--edges"),
+                                               {"pi_edges", "--pi"},
+                                               {"mu_edges", "--mu"},
+                                               {"line_of_sight", "--line-of-sight"}}) {
+                const std::string_view rest = text.substr(std::min(text.size(), begin + std::string_view(name).size()));
+                if (text.substr(begin).starts_with(name) && (rest.starts_with('[') || rest.starts_with(' '))) {
+                    throw Error(error.kind(), fmt::format("{}{}{}", text.substr(0, begin), option, rest),
+                                error.details());
+                }
+            }
+        }
+        throw;
+    }
+}
+
 SearchOutcome search(const Arguments& arguments, const SearchTask& task) {
     PairCountOptions options = options_of(arguments);
     options.box = task.box;
@@ -216,8 +241,10 @@ SearchOutcome search(const Arguments& arguments, const SearchTask& task) {
     options.weights = weights->of_points;
     options.other_weights = weights->of_others;
     const auto found = std::make_shared<const PairCounts>(task.library([&] {
-        return task.queries ? pair_counts(task.points, *task.queries, arguments.edges, options)
-                            : pair_counts(task.points, arguments.edges, options);
+        return named_by_options([&] {
+            return task.queries ? pair_counts(task.points, *task.queries, arguments.edges, options)
+                                : pair_counts(task.points, arguments.edges, options);
+        });
     }));
     task.clock->add(found->stages);
     const std::int64_t pairs = std::accumulate(found->counts.begin(), found->counts.end(), std::int64_t{0});
@@ -247,11 +274,15 @@ SearchOutcome search(const Arguments& arguments, const SearchTask& task) {
     }
     outcome.facts["engine"] = name_of(found->engine);
     outcome.parameters["binning"] = binning;
+    std::string sets;
     if (task.queries) {
+        const std::int64_t others = sum_over(task.ranks, task.queries->count());
+        outcome.facts["n_with"] = others;
         outcome.parameters["with"] = arguments.queries;
+        sets = fmt::format(" with the {} of '{}'", format_count(others), arguments.queries);
     }
-    outcome.report = fmt::format("{} pairs{} in {} bins of {}", format_count(pairs),
-                                 task.queries ? " of the two sets" : "", found->counts.size(), binning);
+    outcome.report = fmt::format("{} pairs{} in {} bin{} of {}", format_count(pairs), sets, found->counts.size(),
+                                 found->counts.size() == 1 ? "" : "s", binning);
     outcome.table = table_of(*found, options.binning);
     outcome.write = [found](const std::filesystem::path& path, const io::Provenance& made_by) {
         (path.extension() == ".npz" ? io::write_pair_counts_npz : io::write_pair_counts_hdf5)(path, *found, made_by);
@@ -282,7 +313,7 @@ void run(Arguments& arguments, const Invocation& invocation) {
                         PairCountOptions options = options_of(arguments);
                         options.line_of_sight = -1; // the dimension is not known yet
                         options.execution = execution;
-                        (void)pair_counts(none, arguments.edges, options);
+                        (void)named_by_options([&] { return pair_counts(none, arguments.edges, options); });
                     }});
 }
 

@@ -42,6 +42,10 @@ TEST_F(Pairs, InABoxAlongALineOfSightAndWithAnotherSet) {
     const Json with = Json::parse(kith("pairs in.npy --with others.npy --edges 0,1,8 --pi 0,1,4 --json").out);
     EXPECT_EQ(with["counts"], (std::vector<int>{2, 2, 2, 2}));
     EXPECT_EQ(with["line_of_sight"], 1);
+    EXPECT_EQ(with["n_with"], 2);
+    EXPECT_NE(
+        kith("pairs in.npy --with others.npy --edges 0,8").out.find("pairs with the 2 of 'others.npy' in 1 bin of r"),
+        std::string::npos);
     write_text("first.csv", "x,y,vx,vy\n0,0,5,5\n1,0,6,6\n");
     write_text("second.csv", "x,y,vx,vy\n9,9,5,5\n9,9,6,7\n");
     const std::string of_columns = "pairs first.csv --columns 3,4 --with second.csv --edges 0,1,2 --json";
@@ -108,8 +112,14 @@ TEST_F(Pairs, WrongUsageIsRefused) {
     write_npy("nan.npy", std::vector<float>{0, 0, std::numeric_limits<float>::quiet_NaN(), 0}, 2);
     for (const auto& [options, text] :
          {std::pair("--edges 0:1", "FIRST:LAST:BINS"), std::pair("--edges 0:10:5log", "the first above 0"),
-          std::pair("--edges 2,1", "must not descend"), std::pair("--edges 0,1 --pi 0,1 --mu 0,1", "both given"),
-          std::pair("--edges 0,1 --line-of-sight z", "leave it out"), std::pair("--edges 0,1 --mu 0,2", "1 at most"),
+          std::pair("--edges 2,1", "kith: --edges[1] is 1, less than the one before, 2; edges must not descend"),
+          std::pair("--edges 0,1 --pi 2,1", "kith: --pi[1] is 1, less"),
+          std::pair("--edges 1", "kith: --edges holds 1 number"),
+          std::pair("--edges 0,1 --pi 0,1 --line-of-sight 2", "kith: --line-of-sight is 2; it must be an axis, 0 to 1"),
+          std::pair("--edges 0,1e-300", "kith: --edges[1] is 1e-300"),
+          std::pair("--edges 0,1 --pi 0,1 --mu 0,1", "both given"),
+          std::pair("--edges 0,1 --line-of-sight z", "leave it out"),
+          std::pair("--edges 0,1 --mu 0,2", "kith: --mu[1] is 2; it must be 0 or more, and 1 at most"),
           std::pair("--edges 0,1 --engine brute", "give one of: auto, tree"),
           std::pair("--edges 0,1 --with space.npy", "the other points of 'space.npy' 3"),
           std::pair("--edges 0,1 --with nan.npy", "'nan.npy': other: point 1 has NaN"),
