@@ -1,5 +1,5 @@
-// What the program tells a user about an exception, and the exit code: 2 where the remedy lies in the command line, 1
-// for bad data and failures, 128 plus the signal after an interrupt.
+// What the program tells a user about an exception, and the exit code (docs/api/program.md): 2 for a command line that
+// is wrong, by itself or for its files; 1 for bad data and failures; 128 plus the signal after an interrupt.
 #pragma once
 
 #include <string>

@@ -167,7 +167,8 @@ io::Snapshot read_points(const std::string& path, const io::ReadOptions& options
     try {
         return io::read_snapshot(path, options);
     } catch (const Error& error) {
-        if (error.kind() == ErrorKind::invalid_argument && options.types.kind != io::TypeSelection::Kind::listed) {
+        const bool is_chosen = options.types.kind == io::TypeSelection::Kind::listed || !options.columns.empty();
+        if (error.kind() == ErrorKind::invalid_argument && !is_chosen) {
             throw Error(ErrorKind::file, error.what());
         }
         throw;

@@ -75,8 +75,9 @@ void add_query_box_warning(std::vector<std::string>& warnings, const ResolvedBox
 /// and `loop_body` is what a shell's loop over "$file" would do.
 [[nodiscard]] std::string only_snapshot(const std::vector<std::string>& files, std::string_view loop_body);
 
-/// Reads the selected particles. That the selection is empty is wrong usage; that a snapshot has no particles of any
-/// type is the file's fault, and thrown as Error(file). An array without rows is an ordinary one.
+/// Reads the selected particles. That the selection is empty, or a chosen column is not there, is wrong usage; that a
+/// snapshot has no particles of any type is the file's fault, and thrown as Error(file). An array without rows is an
+/// ordinary one.
 [[nodiscard]] io::Snapshot read_points(const std::string& path, const io::ReadOptions& options);
 
 /// The library's refusal of points, with the file (and the types taken from it) that they came from. Points are counted

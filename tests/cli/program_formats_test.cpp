@@ -99,7 +99,9 @@ TEST_F(Formats, ColumnsOfATable) {
         EXPECT_EQ(npy_values<std::int32_t>(read("out.npz"), "<i4", 0),
                   std::vector<std::int32_t>{std::string_view(columns).ends_with("y,x") ? 0 : 1});
     }
-    EXPECT_NE(kith("knn wide.txt --columns 2,5 -k 2 -o out.npz").err.find("no column 5"), std::string::npos);
+    const Outcome absent = kith("knn wide.txt --columns 2,5 -k 2 -o out.npz");
+    EXPECT_EQ(absent.exit_code, 2);
+    EXPECT_NE(absent.err.find("no column 5"), std::string::npos) << absent.err;
     EXPECT_NE(kith("knn wide.txt --columns 2,,3 -k 2 -o out.npz").err.find("--columns is '2,,3'"), std::string::npos);
 }
 
