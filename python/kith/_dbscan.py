@@ -11,6 +11,7 @@ from kith import _arrays, _core
 from kith._arrays import AnyArray, BoxLike, ProgressLike
 from kith._call import normalize_arguments, over_ranks
 from kith._hints import takes_own_names
+from kith._warnings import warn_of_few_points
 
 
 @takes_own_names
@@ -31,7 +32,8 @@ def dbscan(points: AnyArray, eps: float, min_samples: int = 5, *, box: BoxLike =
     eps : float
         The radius, inclusive, in the units of the points: finite, 0 or more; rounded to the type of the points once.
     min_samples : int
-        Points within `eps` that make a core point, itself included. With 1 the clusters are those of `kith.fof`.
+        Points within `eps` that make a core point, itself included. With 1 the clusters are those of `kith.fof`. If it
+        is larger than the number of points, all are noise, with a warning.
     star : bool
         DBSCAN*: border points are noise. Its clusters are those of HDBSCAN*'s hierarchy at the height `eps`.
     return_core : bool
@@ -78,6 +80,7 @@ def dbscan(points: AnyArray, eps: float, min_samples: int = 5, *, box: BoxLike =
         labels, finish = _arrays.empty_like(source.like, shape, numpy.int32)
         is_core = _arrays.empty_like(source.like, shape, numpy.bool_)[0] if return_core else None
         _core.find_clusters(call, labels, is_core, *density)
+        warn_of_few_points(min_samples, shape[0])
     else:
         comm.require_same("return_core", return_core)
         _arrays.require_type(source.like, numpy.int64)

@@ -19,3 +19,10 @@ def warn_of_infinite(masses, of):
     if infinite > 0:
         warn(f"the masses of the members of {infinite} of the {of} add up to more than float64 can hold, and are infinite; "
              "give masses in a larger unit")
+
+
+def warn_of_few_points(min_samples, points):
+    """Of clusters within one process, if there are points (None: it is not known how many)."""
+    if points and points < min_samples:
+        there_are = "is 1 point" if points == 1 else f"are {points} points"
+        warn(f"min_samples is {min_samples}, but there {there_are}: no core point is possible, and all are noise")

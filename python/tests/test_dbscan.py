@@ -3,6 +3,7 @@ test_sklearn.py compares them with scikit-learn's."""
 
 import subprocess
 import sys
+import warnings
 
 import numpy
 import pytest
@@ -64,6 +65,15 @@ def test_one_sample_is_friends_of_friends():
 def test_no_points():
     labels, is_core = kith.dbscan(numpy.empty((0, 3)), 1, return_core=True)
     assert labels.shape == is_core.shape == (0,)
+
+
+def test_more_samples_than_points():
+    with pytest.warns(UserWarning, match="min_samples is 401, but there are 400 points: no core point is possible") as caught:
+        assert (kith.dbscan(POINTS, 3, 401) == -1).all()
+    assert caught[0].filename == __file__
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        kith.dbscan(POINTS, 3, 400), kith.dbscan(POINTS[:0], 3, 400)
 
 
 def test_units_and_snapshots():

@@ -76,7 +76,11 @@ def test_trees_and_options():
     assert kith.hdbscan(POINTS, 20, max_cluster_size=30).sizes.max(initial=0) <= 30
     with pytest.raises(ValueError, match="max_cluster_size is 30, but limits only the clusters that 'eom' selects"):
         kith.hdbscan(POINTS, 20, max_cluster_size=30, cluster_selection_method="leaf")
-    assert kith.hdbscan(POINTS[:3], 2, min_samples=4).labels.tolist() == [-1, -1, -1]
+    with pytest.raises(ValueError, match="max_cluster_size is 19, less than min_cluster_size, 20, so that no cluster"):
+        kith.hdbscan(POINTS, 20, max_cluster_size=19)
+    with pytest.warns(UserWarning, match="min_samples is 4, but there are 3 points: no core point is possible") as caught:
+        assert kith.hdbscan(POINTS[:3], 2, min_samples=4).labels.tolist() == [-1, -1, -1]
+    assert caught[0].filename == __file__
     assert len(kith.hdbscan(POINTS[:0], 2)) == 0
 
 

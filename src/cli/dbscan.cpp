@@ -1,5 +1,6 @@
 // kith dbscan: clusters of dense points, as a label for every row of the file.
 #include "cli/commands.hpp"
+#include "cli/few_points.hpp"
 #include "cli/file_rows.hpp"
 #include "cli/linking.hpp"
 #include "cli/options.hpp"
@@ -13,6 +14,8 @@
 #include <filesystem>
 #include <limits>
 #include <memory>
+#include <string>
+#include <utility>
 
 namespace kith::cli {
 
@@ -103,6 +106,9 @@ void execute(Arguments& arguments, const Invocation& invocation) {
     run.box.box = found.box;
     run.clock.add(found.stages);
     run.add_traffic(found.distribution);
+    if (std::string warning = warning_of_few_points(arguments.min_samples, run.rows_in_all()); !warning.empty()) {
+        run.warnings.push_back(std::move(warning));
+    }
     RankFunnel funnel(run.ranks(), arrays_of(run, found));
     run.write([&] { run.clock.time("write", [&] { write(arguments, run, found, invocation, funnel); }); }, &funnel);
     run.report(json_of(arguments, run, found), [&] { print_clusters(arguments, run, found); });

@@ -1,5 +1,6 @@
 // kith hdbscan: clusters of different densities, with their tree, into a file.
 #include "cli/commands.hpp"
+#include "cli/few_points.hpp"
 #include "cli/icicles.hpp"
 #include "cli/search_command.hpp"
 #include "cli/snapshot_run.hpp"
@@ -76,6 +77,7 @@ SearchOutcome search(const Arguments& arguments, const SearchTask& task) {
     outcome.facts["device"] = name_of(arguments.common.device);
     outcome.parameters["min_samples"] = fmt::format("{}", found->min_samples);
     outcome.warnings.push_back(found->unresolved.warning());
+    outcome.warnings.push_back(warning_of_few_points(arguments.min_samples, sum_over(task.ranks, task.points.count())));
     outcome.report = fmt::format("{} cluster{} of {} or more points, {} noise point{}", format_count(found->clusters()),
                                  found->clusters() == 1 ? "" : "s", format_count(found->min_cluster_size),
                                  format_count(found->noise_points), found->noise_points == 1 ? "" : "s");
@@ -99,6 +101,11 @@ void run(Arguments& arguments, const Invocation& invocation) {
         if (arguments.leaves && arguments.max_cluster_size > 0) {
             throw UsageError("--max-cluster-size limits the clusters that excess of mass selects, and --leaves selects "
                              "the smallest ones whatever their size; leave one of them out");
+        }
+        if (arguments.max_cluster_size > 0 && arguments.max_cluster_size < arguments.min_cluster_size) {
+            throw UsageError(fmt::format("--max-cluster-size is {}, less than the smallest cluster, {} "
+                                         "(--min-cluster-size), so that none could be selected; change one of them",
+                                         arguments.max_cluster_size, arguments.min_cluster_size));
         }
     });
     run_search(arguments, invocation,

@@ -49,6 +49,17 @@ TEST_F(Dbscan, LeavesBorderPointsOutAndKnowsTheBox) {
     EXPECT_EQ(labels(), (std::vector<std::int32_t>{0, 0, 0, 0, 0, -1, 0, 0}));
 }
 
+TEST_F(Dbscan, WarnsWhereAllMustBeNoise) {
+    write_line();
+    const Outcome outcome = kith("dbscan in.npy --eps 1 --min-samples 9 -o out.npy");
+    EXPECT_EQ(labels(), std::vector<std::int32_t>(8, -1));
+    EXPECT_NE(
+        outcome.err.find("--min-samples is 9, but there are 8 points: no core point is possible, and all are noise"),
+        std::string::npos)
+        << outcome.err;
+    EXPECT_EQ(kith("dbscan in.npy --eps 1 --min-samples 8 -o out.npy").err.find("--min-samples"), std::string::npos);
+}
+
 TEST_F(Dbscan, WritesTextAndHdf5) {
     write_line();
     const Outcome outcome = kith("dbscan in.npy --eps 1 --min-samples 3 -o out.txt");

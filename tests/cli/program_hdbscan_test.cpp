@@ -64,6 +64,16 @@ TEST_F(Hdbscan, DrawsTheCondensedTree) {
     EXPECT_EQ(files(), (std::vector<std::string>{"in.npy", "out.npz", "tree.png"}));
 }
 
+TEST_F(Hdbscan, WarnsWhereAllMustBeNoise) {
+    write_line();
+    const std::string warning =
+        "--min-samples is 9, but there are 8 points: no core point is possible, and all are noise";
+    const Outcome outcome = kith("hdbscan in.npy --min-samples 9 --json");
+    EXPECT_EQ(Json::parse(outcome.out)["noise_points"], 8);
+    EXPECT_NE(outcome.err.find(warning), std::string::npos) << outcome.err;
+    EXPECT_EQ(kith("hdbscan in.npy --min-samples 8").err.find("--min-samples"), std::string::npos);
+}
+
 TEST_F(Hdbscan, RefusesWhatMeansNothing) {
     write_line();
     const auto refused = [&](const std::string& arguments, const std::string& text) {
@@ -76,6 +86,7 @@ TEST_F(Hdbscan, RefusesWhatMeansNothing) {
     refused("--epsilon -1", "'-1'");
     refused("--max-cluster-size 0", "'0'");
     refused("--leaves --max-cluster-size 3", "--leaves selects the smallest ones");
+    refused("--max-cluster-size 4", "--max-cluster-size is 4, less than the smallest cluster, 5 (--min-cluster-size)");
     refused("-o out.csv", ".npz or .hdf5");
     refused("--picture tree.jpg", ".png");
     EXPECT_EQ(files(), std::vector<std::string>{"in.npy"});
