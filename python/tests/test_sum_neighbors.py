@@ -119,6 +119,20 @@ def test_k_or_r():
     assert (kith.density(POINTS[:2], exclude_self=True, kernel="cubic") == 0).all()  # the kernel vanishes at its reach
 
 
+def test_numbers_that_float64_cannot_multiply_are_warned_of():
+    expected = kith.sum_neighbors(POINTS, 8, fields={"a": FIELD}, masses=MASSES).fields["a"].mean
+    says = r"fields\['a'\] is .*e-30[45] at most and the masses .*e-2[01]: their products are so small"
+    with pytest.warns(UserWarning, match=says) as caught:
+        wrong = kith.sum_neighbors(POINTS, 8, fields={"a": FIELD * 1e-305}, masses=MASSES * 1e-20).fields["a"].mean
+    assert caught[0].filename == __file__ and not numpy.allclose(wrong / 1e-305, expected)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for field, mass in ((1e-268, 1e-20), (1e-288, 1), (0, 1), (1, 0)):
+            sums = kith.sum_neighbors(POINTS, 8, fields={"a": FIELD * field}, masses=MASSES * mass).fields["a"]
+            assert 0 in (field, mass) or numpy.allclose(sums.mean / field, expected, rtol=1e-9)
+        kith.sum_neighbors(POINTS, r=0.1, fields={"a": FIELD * 1e-305}, masses=MASSES)
+
+
 def test_one_neighbor_is_warned_of():
     with pytest.warns(UserWarning, match="densities are infinite; take a larger k"):
         assert numpy.isinf(kith.density(POINTS, 1)).all()
