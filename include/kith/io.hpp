@@ -1,8 +1,6 @@
 // File readers and writers: snapshots (snapshot.hpp), results of searches (result_file.hpp) and, here, the catalogs and
 // labels of groups, and snapshots in their order. Part of kith::io, which needs HDF5 only to read or write HDF5 files.
-//
-// Writers write to a temporary name beside the target and rename at the end, so no half-written file is left; they throw
-// Error(file) if the target cannot be written. Without HDF5, functions for HDF5 files throw Error(unsupported).
+// result_file.hpp says how all writers replace a file, and what they throw.
 #pragma once
 
 #include <kith/catalog.hpp>

@@ -1,8 +1,9 @@
 // Files of neighbors, sums, pair counts, spanning trees, clusters and levels of groups: their writers, and what reads
 // them. Part of kith::io, which needs HDF5 only for HDF5 files.
 //
-// Writers write to a temporary name beside the target and rename at the end, so no half-written file is left; they throw
-// Error(file) if the target cannot be written. Without HDF5, functions for HDF5 files throw Error(unsupported).
+// All writers of kith::io write to a temporary name beside the target and rename at the end, so no half-written file is
+// left; they throw Error(file) if the target cannot be written. Without HDF5, functions for HDF5 files throw
+// Error(unsupported).
 #pragma once
 
 #include <kith/hierarchy.hpp>
