@@ -46,10 +46,13 @@ constexpr std::array<std::string_view, 3> references = {"critical", "matter", "b
 /// The groups that labels say. Throws invalid_argument unless groups are numbered by decreasing size, without gaps.
 FofSummary groups_of(std::span<const std::int32_t> labels, const Box& box) {
     std::vector<std::int64_t> sizes;
-    for (const std::int32_t label : labels) {
+    for (std::size_t row = 0; row < labels.size(); ++row) {
+        const std::int32_t label = labels[row];
         if (label >= std::ssize(labels)) {
-            throw Error(ErrorKind::invalid_argument, "labels has the label " + std::to_string(label) + " among " +
-                                                         std::to_string(labels.size()) + " points");
+            throw Error(ErrorKind::invalid_argument,
+                        "labels: row " + std::to_string(row) + " has " + std::to_string(label) + ", but there are " +
+                            std::to_string(labels.size()) +
+                            " points; groups must be numbered from 0 without gaps, as kith.fof numbers them");
         }
         if (label >= std::ssize(sizes)) {
             sizes.resize(static_cast<std::size_t>(label) + 1);

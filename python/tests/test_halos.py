@@ -98,6 +98,7 @@ def test_one_warning_names_what_is_left_out(without, says, lost):
     ({}, TypeError, "give either linking_length"),
     ({"labels": HALOS.labels[:5]}, ValueError, r"labels is of shape \(5,\); it must have a number for each of 8000"),
     ({"labels": numpy.where(HALOS.labels > 0, HALOS.labels, 5)}, ValueError, "labels has 0 points of group 0"),
+    ({"labels": numpy.where(numpy.arange(8000) == 3, 8000, HALOS.labels)}, ValueError, "row 3 has 8000, but there are 8000 po"),
     ({"labels": HALOS.labels.max() - HALOS.labels}, ValueError, "more than of the group before it; .*decreasing size"),
     ({"b": 0.2, "overdensities": ["200"]}, ValueError, "overdensities holds '200'; give '200c' for 200 times"),
     ({"b": 0.2, "softening": ("cubic", 1)}, ValueError, "softening is .*one of the kernels spline, plummer"),
