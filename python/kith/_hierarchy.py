@@ -202,8 +202,12 @@ class _Rungs:
         lengths = _arrays.as_real(given, name)
         if lengths.ndim != 1:
             raise ValueError(f"{name} has {lengths.ndim} axes; it must be a sequence of numbers")
+        lengths = [float(length) for length in lengths]
+        for before, after in zip(lengths, lengths[1:]):
+            if after < before:
+                raise ValueError(f"{name} descends: {after:.9g} follows {before:.9g}; give the lengths in ascending order")
         self.min_members = at_least_one(min_members)
-        self.of_core = [float(length) for length in lengths], b is not None, self.min_members
+        self.of_core = lengths, b is not None, self.min_members
 
 
 class FofLadder:

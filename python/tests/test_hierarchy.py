@@ -174,6 +174,8 @@ def test_refusals():
                           ([numpy.nan], "nan"), ([[0.1]], "2 axes")):
         with pytest.raises(ValueError, match=says):
             kith.fof_ladder(POINTS, lengths)
+    with pytest.raises(ValueError, match="b descends: 0.1 follows 0.2; give the lengths in ascending order"):
+        kith.fof_ladder(POINTS, b=[0.1, 0.2, 0.1])
     for both in ({}, {"linking_lengths": [0.1], "b": [0.1]}):
         with pytest.raises(TypeError, match="either linking_lengths.* or b"):
             kith.fof_ladder(POINTS, **both)
