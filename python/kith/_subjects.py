@@ -39,7 +39,8 @@ def require_finite(points):
 
 
 def masses_of(points, masses):
-    """A mass for each point, or None."""
+    """A mass for each point, or None, times a power of two that takes the largest near 1: pictures are relative to the
+    mean, and no sum overflows."""
     if masses is None:
         return None
     masses = _arrays.as_real(masses, "masses")
@@ -47,12 +48,12 @@ def masses_of(points, masses):
         raise ValueError(f"masses has {masses.ndim} axes; it must be one-dimensional, a number for each point")
     if len(masses) != len(points):
         raise ValueError(f"masses has {len(masses)} rows for {len(points)} points")
-    masses = numpy.asarray(masses)
+    masses = numpy.asarray(masses, dtype=numpy.float64)
     is_mass = (masses >= 0) & (masses < numpy.inf)
     if not is_mass.all():
         row = int(is_mass.argmin())
         raise ValueError(f"masses: row {row} is {masses[row]:.9g}; masses must be finite and not negative")
-    return masses
+    return numpy.ldexp(masses, -numpy.frexp(masses.max(initial=0))[1])
 
 
 def require_groups_of(points, box, catalog):

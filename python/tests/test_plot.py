@@ -122,6 +122,14 @@ def test_planes_and_masses(halos):
     assert numpy.abs(rings_of(axes)[1].get_offsets() - halos.center[0, [2, 0]]).sum(axis=1).min() < 1e-6
 
 
+@pytest.mark.parametrize("mass", [1e307, 1e-307, 0.75])
+def test_masses_of_any_size(mass):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        image = image_of(kith.plot.density(POINTS, masses=numpy.full(5000, mass), box=1, pixels=64))
+    assert image == pytest.approx(image_of(kith.plot.density(POINTS, box=1, pixels=64)), rel=1e-12)
+
+
 def test_rings_continue_beyond_the_edge():
     random = numpy.random.default_rng(1)
     points = (random.normal(0, 0.02, (100, 3)) % 1).astype(numpy.float32)
