@@ -91,17 +91,9 @@ void warn_of_infinite_masses(FofRun& run) {
 
 void describe_groups(const FofArguments& arguments, FofRun& run, const Execution& execution) {
     run.in_context([&] {
-        try {
-            run.catalog =
-                catalog(run.groups, particles_of(run.snapshot),
-                        {.min_members = arguments.min_members, .execution = execution_over(run.ranks(), execution)});
-        } catch (const Error& error) {
-            // The options were checked; what is refused here is a mass or a velocity of the file.
-            if (error.kind() == ErrorKind::invalid_argument) {
-                throw Error(ErrorKind::file, fmt::format("'{}': {}", arguments.snapshot, run.of_points(error).what()));
-            }
-            throw;
-        }
+        run.catalog =
+            catalog(run.groups, particles_of(run.snapshot),
+                    {.min_members = arguments.min_members, .execution = execution_over(run.ranks(), execution)});
     });
     run.clock.add(run.catalog.stages);
     run.add_traffic(run.catalog.distribution);

@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <regex>
 
 namespace kith::cli {
 
@@ -132,11 +133,15 @@ std::string describe_types(const io::Snapshot& snapshot) {
 }
 
 Error with_file_context(const Error& error, const std::string& path, const io::Snapshot& snapshot) {
-    if (error.kind() != ErrorKind::invalid_points) {
+    // A column is an argument of the library; here it is of the file.
+    static const std::regex of_column("(: row |^the weight of point )\\d+ (has|is|in) ");
+    const bool is_of_column = error.kind() == ErrorKind::invalid_argument && std::regex_search(error.what(), of_column);
+    if (error.kind() != ErrorKind::invalid_points && !is_of_column) {
         return error;
     }
     const std::string types = describe_types(snapshot);
-    return {error.kind(), fmt::format("'{}'{}: {}", path, types.empty() ? "" : ", " + types, error.what())};
+    return {ErrorKind::invalid_points,
+            fmt::format("'{}'{}: {}", path, types.empty() ? "" : ", " + types, error.what())};
 }
 
 void add_snapshot_argument(const Parser& command, const char* name, std::vector<std::string>& files, const char* help) {

@@ -80,8 +80,8 @@ void add_query_box_warning(std::vector<std::string>& warnings, const ResolvedBox
 /// ordinary one.
 [[nodiscard]] io::Snapshot read_points(const std::string& path, const io::ReadOptions& options);
 
-/// The library's refusal of points, with the file (and the types taken from it) that they came from. Points are counted
-/// among those taken. Other errors come back as they are.
+/// The library's refusal of points, or of a number of a column, as one of points, with the file (and the types taken from
+/// it) that they came from. Points are counted among those taken. Other errors come back as they are.
 [[nodiscard]] Error with_file_context(const Error& error, const std::string& path, const io::Snapshot& snapshot);
 
 [[nodiscard]] std::string_view name_of(DType dtype);

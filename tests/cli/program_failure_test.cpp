@@ -2,6 +2,9 @@
 #include "cli/program.hpp"
 
 #include <limits>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace {
 
@@ -87,6 +90,25 @@ TEST_F(Failure, AClosedStandardOutputIsReported) {
         EXPECT_EQ(outcome.exit_code, 1);
         EXPECT_NE(outcome.err.find("standard output"), std::string::npos) << outcome.err;
     }
+}
+
+TEST_F(Failure, WrongNumbersOfColumnsAreThoseOfTheFile) {
+    write_text("in.csv", "x,y,z,vx,vy,vz,mass\n0,0,0,1,1,1,2\n1,0,0,1,1,nan,-3\n0,1,0,1,1,1,1\n");
+    write_text("good.csv", "x,y,z,mass\n0,0,0,2\n1,0,0,3\n0,1,0,1\n");
+    for (const auto& [command, text] :
+         {std::pair("fof in.csv --linking-length 1 -o out.hdf5", "kith: 'in.csv': masses: row 1 is -3; masses must be"),
+          std::pair("fof in.csv --linking-length 1 --psi 1 -o out.hdf5", "kith: 'in.csv': velocities: point 1 has NaN"),
+          std::pair("density in.csv -k 2 -o out.npz", "kith: 'in.csv': masses: row 1 is -3; masses must be"),
+          std::pair("density in.csv -k 2 --number --fields velocity -o out.npz",
+                    "kith: 'in.csv': velocity_z: row 1 is nan"),
+          std::pair("pairs in.csv --edges 0,2 --weights", "kith: 'in.csv': the weight of point 1 in weights is -3"),
+          std::pair("pairs good.csv --with in.csv --edges 0,2 --weights",
+                    "kith: 'in.csv': the weight of point 1 in ")}) {
+        const Outcome outcome = kith(command);
+        EXPECT_EQ(outcome.exit_code, 1) << command;
+        EXPECT_NE(outcome.err.find(text), std::string::npos) << command << ": " << outcome.err;
+    }
+    EXPECT_EQ(files(), (std::vector<std::string>{"good.csv", "in.csv"}));
 }
 
 TEST_F(Failure, ABoxThatIsNotThisDatasIsRefused) {
