@@ -2,6 +2,7 @@
 // of the file's columns with it.
 #include "cli/commands.hpp"
 #include "cli/density_fields.hpp"
+#include "cli/few_points.hpp"
 #include "cli/search_command.hpp"
 #include "cli/snapshot_run.hpp"
 #include "cli/usage_error.hpp"
@@ -160,6 +161,9 @@ SearchOutcome search(const Arguments& arguments, const SearchTask& task) {
         outcome.warnings.push_back(loneliness(arguments, task.ranks, sums->counts, task.queries.has_value()));
     } else {
         outcome.facts["k"] = arguments.k;
+        outcome.warnings.push_back(warning_of_short_rows(arguments.k, arguments.exclude_self,
+                                                         sum_over(task.ranks, task.points.count()), queries,
+                                                         "kernels reach to the farthest of them"));
     }
     outcome.facts["kernel"] = kernel;
     outcome.facts["quantity"] = quantity;

@@ -1,5 +1,6 @@
 // kith knn: the k nearest neighbors of every point, into a file.
 #include "cli/commands.hpp"
+#include "cli/few_points.hpp"
 #include "cli/search_command.hpp"
 #include "cli/snapshot_run.hpp"
 #include "cli/usage_error.hpp"
@@ -10,8 +11,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cstdint>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -56,18 +55,6 @@ Json describe(const CloverOptions& options) {
     return facts;
 }
 
-/// Where no row can be full; else empty.
-std::string warning_of_short_rows(const Arguments& arguments, std::int64_t points, std::int64_t queries) {
-    const std::int64_t others = std::max<std::int64_t>(points - (arguments.exclude_self ? 1 : 0), 0);
-    return queries > 0 && others < arguments.k
-               ? fmt::format(
-                     "-k is {}, but there {} {} point{}{}: the last {} of each row have the index -1 and are at "
-                     "infinity",
-                     arguments.k, points == 1 ? "is" : "are", format_count(points), points == 1 ? "" : "s",
-                     arguments.exclude_self ? " and none is its own neighbor" : "", arguments.k - others)
-               : "";
-}
-
 /// Every rank searches for its share; rank 0 writes the rows while the others send them.
 SearchOutcome search(const Arguments& arguments, const SearchTask& task) {
     std::optional<Tree> index;
@@ -90,8 +77,9 @@ SearchOutcome search(const Arguments& arguments, const SearchTask& task) {
     SearchOutcome outcome;
     outcome.queries = sum_over(task.ranks, found->rows());
     outcome.warnings.push_back(found->unresolved.warning());
-    outcome.warnings.push_back(
-        warning_of_short_rows(arguments, sum_over(task.ranks, task.points.count()), *outcome.queries));
+    outcome.warnings.push_back(warning_of_short_rows(arguments.k, arguments.exclude_self,
+                                                     sum_over(task.ranks, task.points.count()), *outcome.queries,
+                                                     "rows end with the index -1, at infinity"));
     outcome.facts["k"] = arguments.k;
     outcome.facts["engine"] = name_of(found->engine);
     outcome.facts["device"] = name_of(arguments.common.device);

@@ -139,6 +139,15 @@ TEST_F(Density, WarnsWhereOneNeighborMakesNoDensity) {
     }
 }
 
+TEST_F(Density, WarnsWhereThereAreFewerPoints) {
+    write_line();
+    const Outcome outcome = kith("density in.npy -k 5 -o out.npy");
+    EXPECT_NE(outcome.err.find("-k is 5, but there are 4 points: kernels reach to the farthest of them"),
+              std::string::npos)
+        << outcome.err;
+    EXPECT_EQ(kith("density in.npy -k 4 -o out.npy").err, "");
+}
+
 TEST_F(Density, WarnsWhereRadiiHoldNoOtherPoint) {
     write_line(); // 0, 1, 3, 7
     write_npy("far.npy", std::vector<float>{50, 0, 7, 0, 60, 0}, 2);
