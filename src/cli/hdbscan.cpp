@@ -143,8 +143,9 @@ Command hdbscan_command(const Parser& program) {
                  arguments->leaves);
     add_value(command, "--epsilon", "E", "Join clusters that are born at distances below E, in the units of the points",
               arguments->epsilon, parse_length);
-    add_value(command, "--max-cluster-size", "L", "Largest cluster that excess of mass selects; not with --leaves",
-              arguments->max_cluster_size, parse_whole, 1, most);
+    add_value(command, "--max-cluster-size", "L",
+              "Largest cluster that excess of mass selects, M or more; not with --leaves", arguments->max_cluster_size,
+              parse_whole, 1, most);
     command.flag("--allow-single-cluster", "All points may be one cluster", arguments->allow_single_cluster);
     command.file("-o,--output",
                  "File to write, .npz or .hdf5: 'labels' (-1: noise), 'probabilities', 'outlier_scores', the spanning "
