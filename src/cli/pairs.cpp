@@ -293,12 +293,14 @@ SearchOutcome search(const Arguments& arguments, const SearchTask& task) {
 void run(Arguments& arguments, const Invocation& invocation) {
     find_snapshot(arguments, invocation,
                   fmt::format(R"(kith pairs "$file" --edges {} -o "${{file%.*}}_pairs.npz")", arguments.edges_text));
-    if (!arguments.pi_edges.empty() && !arguments.mu_edges.empty()) {
-        throw UsageError("--pi and --mu are both given; pairs are binned by (rp, pi) or by (s, mu)");
-    }
-    if (arguments.line_of_sight != -1 && arguments.pi_edges.empty() && arguments.mu_edges.empty()) {
-        throw UsageError("--line-of-sight is given without --pi or --mu; leave it out");
-    }
+    agreed_over(invocation.ranks, [&] {
+        if (!arguments.pi_edges.empty() && !arguments.mu_edges.empty()) {
+            throw UsageError("--pi and --mu are both given; pairs are binned by (rp, pi) or by (s, mu)");
+        }
+        if (arguments.line_of_sight != -1 && arguments.pi_edges.empty() && arguments.mu_edges.empty()) {
+            throw UsageError("--line-of-sight is given without --pi or --mu; leave it out");
+        }
+    });
     run_search(arguments, invocation,
                {.stages = {"read", "order", "tree", "count", "write"},
                 .parameters = {{"edges", arguments.edges_text}},

@@ -399,6 +399,7 @@ TEST_F(Ranks, AFailureIsToldOnceAndLeavesNoFile) {
           std::tuple("knn points.npy -k 3 --engine brute -o near.npz", 2, "does not work over ranks"),
           std::tuple("fof points.npy --psi 3 -o groups.hdf5", 2, "'points.npy' has no velocities"),
           std::tuple("radius points.npy -r 1 --count --sort index -o near.npz", 2, "leave --sort out"),
+          std::tuple("pairs points.npy --edges 0,1 --pi 0,1 --mu 0,1", 2, "--pi and --mu are both given"),
           std::tuple("pairs points.npy --edges 2,1", 2, "kith: --edges[1] is 1, less than the one before"),
           std::tuple("mst points.npy --engine brute -o tree.npz", 2, "does not work over ranks"),
           std::tuple("hierarchy points.npy -b 0.2,0.1 -o levels.hdf5", 2, "ascending order"),
