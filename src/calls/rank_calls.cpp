@@ -89,7 +89,7 @@ std::vector<Argument> arguments_of(const KnnCall& call, const RankOptions& of_ra
                             {"max_distance", options.max_distance},
                             flag("exclude_self", options.exclude_self),
                             flag("squared", options.squared),
-                            flag("separate queries", call.queries != nullptr)});
+                            given("queries", call.queries != nullptr)});
 }
 
 std::vector<Argument> arguments_of(const RadiusCall& call, const RankOptions& of_ranks) {
@@ -101,7 +101,7 @@ std::vector<Argument> arguments_of(const RadiusCall& call, const RankOptions& of
                             flag("exclude_self", options.exclude_self),
                             flag("squared", options.squared),
                             flag("rows by index", options.order == RowOrder::index),
-                            flag("separate queries", call.queries != nullptr)});
+                            given("queries", call.queries != nullptr)});
 }
 
 std::vector<Argument> arguments_of(const FofCall& call, const RankOptions& of_ranks) {
@@ -112,8 +112,8 @@ std::vector<Argument> arguments_of(const FofCall& call, const RankOptions& of_ra
                             flag("relative linking length", call.length.is_relative()),
                             {"linking length of velocities", psi.value()},
                             flag("relative linking length of velocities", psi.is_relative()),
-                            flag("velocities", phase_space.has_value()),
-                            flag("masses", phase_space && phase_space->masses)});
+                            given("velocities", phase_space.has_value()),
+                            given("masses", phase_space && phase_space->masses)});
 }
 
 std::vector<Argument> arguments_of(const DbscanCall& call, const RankOptions& of_ranks) {

@@ -46,9 +46,9 @@ std::vector<Argument> arguments_of(const CatalogOverRanks& call) {
     return arguments_about(
         particles.positions, call.groups.box,
         {{"min_members", static_cast<double>(call.options.min_members)},
-         flag("velocities", particles.velocities.has_value()),
+         given("velocities", particles.velocities.has_value()),
          type("type of the velocities", particles.velocities ? particles.velocities->dtype() : DType::float32),
-         flag("masses", particles.masses.has_value()),
+         given("masses", particles.masses.has_value()),
          {"uniform_mass", particles.uniform_mass},
          {"number of groups", static_cast<double>(call.groups.groups)},
          {"coordinates_below", call.groups.coordinates_below},
@@ -66,19 +66,19 @@ std::vector<Argument> arguments_of(const HalosOverRanks& call) {
     }
     std::vector<Argument> arguments =
         arguments_of(CatalogOverRanks{call.groups, call.particles, {options.min_members}, call.of_ranks});
-    arguments.insert(arguments.end(), {flag("internal_energies", call.particles.internal_energies.has_value()),
+    arguments.insert(arguments.end(), {given("internal_energies", call.particles.internal_energies.has_value()),
                                        {"universe.gravity", universe.gravity},
                                        {"universe.scale_factor", universe.scale_factor},
                                        {"universe.hubble", universe.hubble},
                                        {"universe.omega_matter", universe.omega_matter},
-                                       flag("softening given", options.softening.has_value()),
+                                       given("softening", options.softening.has_value()),
                                        flag("softening of Plummer", softening.kernel == SofteningKernel::plummer),
                                        {"softening.length", softening.length},
                                        flag("unbind", options.unbind),
                                        hash("overdensities", overdensities),
                                        flag("outermost", options.outermost),
                                        flag("bound_only", options.bound_only),
-                                       flag("least_radius given", options.least_radius.has_value()),
+                                       given("least_radius", options.least_radius.has_value()),
                                        {"least_radius", options.least_radius.value_or(0)},
                                        flag("rebalance", call.of_ranks.rebalance),
                                        {"imbalance", call.of_ranks.imbalance}});

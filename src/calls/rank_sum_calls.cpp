@@ -42,7 +42,7 @@ std::vector<Argument> arguments_of(const SumCall& call, const RankOptions& of_ra
                             flag("exclude_self", options.exclude_self),
                             choice("kernel", static_cast<std::size_t>(options.kernel), smoothing_kernel_names),
                             flag("density_gradient", options.density_gradient),
-                            flag("masses", options.masses.has_value()),
+                            given("masses", options.masses.has_value()),
                             type("type of the masses", options.masses ? options.masses->dtype() : DType::float32),
                             {"number of fields", static_cast<double>(options.fields.size())},
                             flag("statistics.sum", wanted.sum),
@@ -51,7 +51,7 @@ std::vector<Argument> arguments_of(const SumCall& call, const RankOptions& of_ra
                             flag("statistics.least", wanted.least),
                             flag("statistics.greatest", wanted.greatest),
                             flag("statistics.gradient", wanted.gradient),
-                            flag("separate queries", call.queries != nullptr),
+                            given("queries", call.queries != nullptr),
                             hash("types of the fields", types)});
 }
 
@@ -74,9 +74,9 @@ std::vector<Argument> arguments_of(const PairCall& call, const RankOptions& of_r
                             hash_of("second_edges", options.second_edges),
                             {"line_of_sight", static_cast<double>(options.line_of_sight)},
                             flag("separations", options.separations),
-                            flag("another set", call.other != nullptr),
-                            flag("weights", options.weights.has_value()),
-                            flag("other_weights", options.other_weights.has_value())});
+                            given("another set", call.other != nullptr),
+                            given("weights", options.weights.has_value()),
+                            given("other_weights", options.other_weights.has_value())});
 }
 
 } // namespace

@@ -26,12 +26,12 @@ std::vector<Argument> arguments_of(const SpanningTreeCall& call, const RankOptio
     const LinkingLength length = at ? at->linking_length : LinkingLength::absolute(0);
     const VelocityLength psi = at ? at->phase_space.length : VelocityLength::absolute(0);
     return arguments_about(call.points.points(), call.options.box, of_ranks,
-                           {flag("velocities", at.has_value()),
+                           {given("velocities", at.has_value()),
                             {"linking length", length.value()},
                             flag("relative linking length", length.is_relative()),
                             {"linking length of velocities", psi.value()},
                             flag("relative linking length of velocities", psi.is_relative()),
-                            flag("masses", at && at->phase_space.masses)});
+                            given("masses", at && at->phase_space.masses)});
 }
 
 /// Throws invalid_argument unless the tree is a part as spanning_tree() returns it over these ranks.

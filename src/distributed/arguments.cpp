@@ -20,6 +20,8 @@ std::string text_of(const Argument& argument, double value) {
     switch (argument.kind) {
     case ArgumentKind::flag:
         return value != 0 ? "true" : "false";
+    case ArgumentKind::given:
+        return value != 0 ? "given" : "not given";
     case ArgumentKind::type:
         return value == 4 ? "float32" : "float64";
     case ArgumentKind::choice:
@@ -54,7 +56,7 @@ std::vector<Argument> arguments_about(const PointsView& points, const Box& box, 
                                     {"number of axes of the box", static_cast<double>(box.axes())}};
     for (int axis = 0; axis < max_dimension; ++axis) {
         arguments.push_back({message("period of axis ", axis, " of the box"), box.period(axis)});
-        arguments.push_back(flag(message("origin of axis ", axis, " of the box given"), box.origin(axis).has_value()));
+        arguments.push_back(given(message("origin of axis ", axis, " of the box"), box.origin(axis).has_value()));
         arguments.push_back({message("origin of axis ", axis, " of the box"), box.origin(axis).value_or(0)});
     }
     arguments.insert(arguments.end(), others.begin(), others.end());

@@ -20,6 +20,7 @@ namespace kith::detail {
 enum class ArgumentKind : std::uint8_t {
     number,
     flag,   ///< true or false
+    given,  ///< whether there is one
     type,   ///< of coordinates or other numbers, by its bytes
     choice, ///< of names, by its number
     hash,   ///< of what is too much to be written
@@ -34,6 +35,9 @@ struct Argument {
 
 inline Argument flag(std::string name, bool value) {
     return {std::move(name), value ? 1.0 : 0.0, ArgumentKind::flag};
+}
+inline Argument given(std::string name, bool is_given) {
+    return {std::move(name), is_given ? 1.0 : 0.0, ArgumentKind::given};
 }
 inline Argument type(std::string name, DType dtype) {
     return {std::move(name), dtype == DType::float32 ? 4.0 : 8.0, ArgumentKind::type};

@@ -217,7 +217,7 @@ TEST_F(PairsOverRanksIn3D, ErrorsAreThoseOfAllRanks) {
         plain);
     refuses(view_, {"rank 1", "weight of point 7"}, same,
             [&](int rank) { return PairCountOptions{.weights = rank == 1 ? bad : ones}; });
-    refuses(view_, {"weights: false on rank 3"}, same,
+    refuses(view_, {"weights: not given on rank 3, given on rank 0"}, same,
             [&](int rank) { return rank == 3 ? PairCountOptions() : PairCountOptions{.weights = ones}; });
     for (const bool rebalance : {false, true}) { // named by its row where it was passed
         run_ranks(2, [&](Communicator& ranks) {

@@ -342,7 +342,7 @@ TEST_F(SumsOverRanksIn3D, ErrorsAreThoseOfAllRanks) {
     refuses({"kernel: wendland-c2 on rank 3, cubic on rank 0"}, Nearest{3}, [](int rank) {
         return SumOptions{.kernel = rank == 3 ? SmoothingKernel::wendland_c2 : SmoothingKernel::cubic_spline};
     });
-    refuses({"masses", "true on rank 2"}, Nearest{3},
+    refuses({"masses: given on rank 2, not given on rank 0"}, Nearest{3},
             [&](int rank) { return rank == 2 ? SumOptions{.masses = ScalarsView(column)} : SumOptions(); });
     refuses({"type of the masses", "float32 on rank 1"}, Within{0.1},
             [&](int rank) { return SumOptions{.masses = rank == 1 ? ScalarsView(narrow) : ScalarsView(column)}; });
