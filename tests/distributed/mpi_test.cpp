@@ -1,21 +1,24 @@
 // Ranks that are MPI's processes: every rank runs all tests, and mpirun fails if one does.
 #include "distributed/collective_checks.hpp"
 #include "distributed/distributions.hpp"
+#include "distributed/rank_answers.hpp"
 #include "support/cases.hpp"
 #include "support/cores.hpp"
+#include "support/velocities.hpp"
 
-#include <kith/dbscan.hpp>
 #include <kith/distributed.hpp>
-#include <kith/hdbscan.hpp>
 #include <kith/mpi.hpp>
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
+#include <cstdint>
 #include <cstdio>
+#include <iterator>
 #include <limits>
-#include <numeric>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -33,75 +36,119 @@ TEST(Mpi, CollectiveCalls) {
     }
 }
 
-/// Neighbors and groups over all ranks against those of one process with the same points by ascending id.
-template <class T>
-void expect_the_bits_of_one_process(MpiCommunicator& ranks, const PointsView& points, const Box& box, double length,
-                                    const RankFirsts& firsts, std::int64_t first_id) {
-    const auto first = static_cast<std::size_t>(firsts[static_cast<std::size_t>(ranks.rank())]);
-    const PointsView mine = part_of(points, firsts, ranks.rank());
-    const auto count = static_cast<std::size_t>(mine.count());
-    std::vector<std::int64_t> ids(first_id > 0 ? count : 0);
-    std::iota(ids.begin(), ids.end(), first_id + static_cast<std::int64_t>(first));
-    const std::vector<float> weights = weights_for(mine.count());
-    const RankOptions numbered{.ids = ids, .rebalance = points.count() % 2 == 0, .weights = weights};
-
-    const KnnResult rows = knn(points, 9, {.box = box, .index_type = IndexType::int64, .execution = cpu(1)});
-    const KnnResult found = knn(mine, 9, {.box = box, .execution = over(ranks, cpu(1), numbered)});
-    EXPECT_TRUE(std::ranges::equal(found.indices64(), rows.indices64().subspan(9 * first, 9 * count), {}, {},
-                                   [&](std::int64_t index) { return index < 0 ? -1 : first_id + index; }));
-    EXPECT_TRUE(std::ranges::equal(found.distances<T>(), rows.distances<T>().subspan(9 * first, 9 * count)));
-
-    const FofOptions options{.box = box, .execution = cpu(1)};
-    const FofResult groups = fof(points, LinkingLength::absolute(length), options);
-    const FofResult labeled = fof(mine, LinkingLength::absolute(length), over_ranks(ranks, options, numbered));
-    EXPECT_TRUE(std::ranges::equal(labeled.labels64(), std::span(groups.labels()).subspan(first, count)));
-    EXPECT_EQ(labeled.groups, groups.groups);
-
-    const DbscanResult clusters = dbscan(points, length, 4, {.box = box, .execution = cpu(1)});
-    const DbscanResult clustered = dbscan(mine, length, 4, {.box = box, .execution = over(ranks, cpu(1), numbered)});
-    EXPECT_TRUE(std::ranges::equal(clustered.labels64(), std::span(clusters.labels()).subspan(first, count)));
-    EXPECT_TRUE(std::ranges::equal(clustered.is_core, std::span(clusters.is_core).subspan(first, count)));
-    EXPECT_EQ(clustered.sizes, clusters.sizes);
-
-    const HdbscanOptions of_densities{.min_samples = 4, .box = box, .execution = cpu(1)};
-    const HdbscanResult dense = hdbscan(points, 6, of_densities);
-    const HdbscanResult dense_here = hdbscan(mine, 6, over_ranks(ranks, of_densities, numbered));
-    EXPECT_TRUE(std::ranges::equal(dense_here.labels, std::span(dense.labels).subspan(first, count)));
-    EXPECT_TRUE(std::ranges::equal(dense_here.outlier_scores, std::span(dense.outlier_scores).subspan(first, count)));
-    EXPECT_EQ(dense_here.condensed_tree.clusters, dense.condensed_tree.clusters);
+TEST(Mpi, EveryRowOfTheTableIsCompared) {
+    const auto calls = calls_over_ranks<float>(3);
+    for (const detail::EngineRow& row : detail::engine_table) {
+        const bool needs_six =
+            row.task == detail::Task::groups_in_phase_space || row.task == detail::Task::spanning_tree_in_phase_space;
+        if (row.supported[static_cast<std::size_t>(detail::Where::ranks)] && (!needs_six || is_built(6))) {
+            EXPECT_TRUE(std::ranges::any_of(calls, [&](const auto& call) { return call.task == row.task; }))
+                << detail::task_names[static_cast<std::size_t>(row.task)];
+        }
+    }
 }
 
-/// In turn slabs, a few points on some ranks and none on others, all on the last rank; without ids, and with ids around
-/// 2^31 and far beyond.
+/// Points of all ranks, in the order of their first coordinate: a filament in steps of equal length, which crosses all
+/// ranks, or a set of that name.
 template <class T>
-void expect_the_bits_of_one_process(MpiCommunicator& ranks, int dimension) {
+Problem<T> problem_of(const std::string& name, int dimension) {
+    constexpr std::int64_t in_filament = 150;
+    Problem<T> all;
+    all.dimension = dimension;
+    if (name == "filament") {
+        for (std::int64_t i = 0; i < in_filament * dimension; ++i) {
+            all.points.push_back(i % dimension == 0 ? static_cast<T>(i / dimension) : T(0));
+        }
+        all.length = 1;
+    } else {
+        const PointSet<T> set = point_set<T>(name, dimension);
+        all.points = along_the_first_axis(set.coordinates, dimension);
+        all.box = set.boxes.back().box;
+        all.length = set.extent() * 0.05 + 1e-3;
+    }
+    const std::int64_t count = std::ssize(all.points) / dimension;
+    Random draw(static_cast<std::uint64_t>(count * dimension));
+    all.velocities = velocities_for<T>(count, dimension, draw);
+    for (std::int64_t i = 0; i < count; ++i) {
+        all.masses.push_back(static_cast<double>(1 + i % 3));
+        all.ids.push_back(i);
+    }
+    return all;
+}
+
+/// Holds what a rank found against what one process found for its points, or for its part of an order.
+void expect_the_part_of_one_process(MpiCommunicator& ranks, const Answer& found, const Answer& of_one_process,
+                                    const std::vector<std::int64_t>& mine) {
+    std::array<std::int64_t, 2> sums{std::ssize(found.items), 0}; // of items and of their numbers, over all ranks
+    std::array<std::int64_t, 2> expected_sums{std::ssize(of_one_process.items), 0};
+    for (const auto& [number, bytes] : of_one_process.items) {
+        expected_sums[1] += number;
+    }
+    std::vector<std::int64_t> numbers;
+    for (const auto& [number, bytes] : found.items) {
+        sums[1] += number;
+        numbers.push_back(number);
+    }
+    std::map<std::int64_t, Bytes> expected;
+    for (const std::int64_t number : found.is_divided ? numbers : mine) {
+        const auto item = of_one_process.items.find(number);
+        if (item != of_one_process.items.end()) {
+            expected.insert(*item);
+        }
+    }
+    EXPECT_TRUE(found.items == expected) << found.items.size() << " items, " << expected.size() << " expected";
+    EXPECT_TRUE(found.of_all == of_one_process.of_all) << "what is the same on all ranks differs";
+    ranks.all_reduce(sums, Reduction::sum);
+    EXPECT_EQ(sums, expected_sums);
+}
+
+/// In turn slabs; a few points on some ranks and none on others; all on the last rank; and points that any rank has,
+/// with ids around 2^31 and far beyond. One of `every` calls, in turn.
+template <class T>
+void expect_the_bits_of_one_process(MpiCommunicator& ranks, int dimension, std::size_t every) {
     if (!is_built(dimension)) {
         return;
     }
     auto turn = static_cast<std::size_t>(dimension + ranks.size()) + sizeof(T);
-    for (const char* name : {"two", "clustered", "coincident", "slightly_outside"}) {
-        const PointSet<T> set = point_set<T>(name, dimension);
-        const std::vector<T> slabs = along_the_first_axis(set.coordinates, dimension);
-        const NamedBox& named = set.boxes.back();
-        const std::size_t how = turn++ % 3;
-        const RankFirsts firsts = how == 0   ? evenly(set.count(), ranks.size())
-                                  : how == 1 ? unevenly(set.count(), ranks.size())
-                                             : all_on(ranks.size() - 1, set.count(), ranks.size());
-        const std::int64_t first_id =
-            std::array{std::int64_t{0}, (std::int64_t{1} << 31) - 1, std::int64_t{1} << 62}[turn / 2 % 3];
-        SCOPED_TRACE(std::string(name) + ", " + named.name + ", dimension " + std::to_string(dimension) +
-                     ", distribution " + std::to_string(how) + ", first id " + std::to_string(first_id));
-        expect_the_bits_of_one_process<T>(ranks, PointsView(slabs, dimension), named.box, set.extent() * 0.05, firsts,
-                                          first_id);
+    for (const char* name : {"two", "filament", "clustered", "coincident", "slightly_outside"}) {
+        const Problem<T> all = problem_of<T>(name, dimension);
+        const std::int64_t count = std::ssize(all.ids);
+        const std::size_t how = ++turn % 4;
+        const RankFirsts firsts = how == 1   ? unevenly(count, ranks.size())
+                                  : how == 2 ? all_on(ranks.size() - 1, count, ranks.size())
+                                             : evenly(count, ranks.size());
+        std::vector<std::int64_t> owned; // rank after rank
+        for (std::int64_t i = 0; i < count; ++i) {
+            owned.push_back(how == 3 ? i * 7919 % count : i); // a prime that no count is a multiple of
+        }
+        const auto first = static_cast<std::size_t>(firsts[static_cast<std::size_t>(ranks.rank())]);
+        const auto here = static_cast<std::size_t>(firsts[static_cast<std::size_t>(ranks.rank()) + 1]) - first;
+        Problem<T> mine = all.part(std::span(owned).subspan(first, here));
+        std::vector<std::int64_t> ids;
+        if (how == 3) {
+            mine.first_id = turn % 8 < 4 ? (std::int64_t{1} << 31) - 1 : std::int64_t{1} << 62;
+            std::ranges::transform(mine.ids, std::back_inserter(ids),
+                                   [&](std::int64_t id) { return mine.first_id + id; });
+        }
+        const std::vector<float> weights = weights_for(std::ssize(mine.ids));
+        mine.execution = over(ranks, cpu(1), {.ids = ids, .rebalance = turn % 3 == 0, .weights = weights});
+        std::size_t number = turn + turn / 4; // a distribution meets all calls as turns go on
+        for (const CallOverRanks<T>& call : calls_over_ranks<T>(dimension)) {
+            if (++number % every == 0) {
+                SCOPED_TRACE(call.name + ", " + name + ", dimension " + std::to_string(dimension) + ", distribution " +
+                             std::to_string(how));
+                expect_the_part_of_one_process(ranks, call.answer(mine), call.answer(all), mine.ids);
+            }
+        }
     }
 }
 
-TEST(Mpi, NeighborsAndGroupsHaveTheBitsOfOneProcess) {
+TEST(Mpi, EveryCallHasTheBitsOfOneProcess) {
     MpiCommunicator ranks(MPI_COMM_WORLD, 1000);
-    expect_the_bits_of_one_process<float>(ranks, 3);
-    expect_the_bits_of_one_process<double>(ranks, 2);
-    expect_the_bits_of_one_process<double>(ranks, 3);
-    expect_the_bits_of_one_process<float>(ranks, 6);
+    expect_the_bits_of_one_process<float>(ranks, 3, 2);
+    expect_the_bits_of_one_process<double>(ranks, 2, 6);
+    expect_the_bits_of_one_process<double>(ranks, 3, 6);
+    expect_the_bits_of_one_process<float>(ranks, 6, 6);
 }
 
 TEST(Mpi, RanksOfAMachineShareItsCores) { // all of the test are on one
