@@ -518,11 +518,34 @@ TEST_F(Ranks, WarningsAreThoseOfOneProcess) {
     EXPECT_GE(warned, 10U);
 }
 
+TEST_F(Ranks, NoMemoryOnOneEndsAllWithinTenSeconds) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    GTEST_SKIP() << "this build needs more memory than the limit";
+#endif
+    constexpr int of_rank = 16'000; // those of rank 1 coincide: its rows would take 3 GB
+    std::vector<float> points;
+    for (int i = 0; i < 3 * of_rank; ++i) {
+        points.insert(points.end(), {i / of_rank == 1 ? -9.0F : static_cast<float>(i), 0, 0});
+    }
+    write_npy("points.npy", points, 3);
+    const std::vector<std::string> before = files();
+    const Outcome outcome = kith("radius points.npy -r 0.5 --threads 1 -o near.npz",
+                                 "timeout 10 " KITH_MPIEXEC " " KITH_MPIEXEC_NUMPROC_FLAG
+                                 " 3 sh -c 'if [ \"${PMI_RANK:-${OMPI_COMM_WORLD_RANK:-}}\" = 1 ]; then "
+                                 "ulimit -v 2000000; fi; exec \"$@\"' sh");
+    EXPECT_EQ(outcome.exit_code, 1) << outcome.err;
+    EXPECT_EQ(occurrences(outcome.err, "kith: "), 1U) << outcome.err;
+    EXPECT_NE(outcome.err.find("rank 1: the result has 256000000 neighbors and needs 3.072e+09 bytes"),
+              std::string::npos)
+        << outcome.err;
+    EXPECT_EQ(files(), before);
+}
+
 TEST_F(Ranks, AFullDiskLeavesNoFile) {
     write_npy("points.npy", as_floats(clumps(3000, 3)), 3);
     std::filesystem::create_directory(directory_ / "disk");
     const std::string on_small_disk = "unshare -rm sh -c 'mount -t tmpfs -o size=200k none disk && cd disk || exit 77; "
-                                      "\"$@\"; code=$?; echo left: $(ls -A) >&2; exit $code' sh";
+                                      "timeout 10 \"$@\"; code=$?; echo left: $(ls -A) >&2; exit $code' sh";
     for (const char* arguments : {"knn ../points.npy -k 32 -o near.npz", "knn ../points.npy -k 32 -o near.hdf5",
                                   "radius ../points.npy -r 0.2 -o near.npz", "radius ../points.npy -r 0.2 -o near.hdf5",
                                   "fof ../points.npy --min-members 1 -o groups.hdf5 --labels labels.npy"}) {
