@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Copies sections of README.md, and the table of engines, into the pages of docs/ that show them: renew-pages.py [--check].
+"""Copies sections of README.md, the table of engines and measured tables into the pages of docs/ that show them:
+renew-pages.py [--check].
 
 A code host shows a page's text as it stands, so a page that only names a section would be empty there. What stands
 between these two lines of a page is that section, its links turned toward docs/:
@@ -12,18 +13,29 @@ between these two lines of a page is that section, its links turned toward docs/
     <!-- src/calls/answers.hpp: engines -->
     <!-- end -->
 
+And between these stands what bench/rank_tables.py makes of bench/results/ranks/figures.json:
+
+    <!-- bench/results/ranks: scaling -->
+    <!-- end -->
+
 With --check nothing is written; the exit code is 1 if a page is stale, or if a link of README.md or of a page leads
 nowhere.
 """
 
+import json
 import pathlib
 import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
+sys.path.append(str(ROOT / "bench"))
+sys.dont_write_bytecode = True
+import rank_tables  # noqa: E402
+
 DOCS = ROOT / "docs"
 COPY = re.compile(r"(<!-- README\.md: (.*?) -->\n).*?(<!-- end -->)", re.DOTALL)
 TABLE = re.compile(r"(<!-- src/calls/answers\.hpp: engines -->\n).*?(<!-- end -->)", re.DOTALL)
+MEASURED = re.compile(r"(<!-- bench/results/ranks: (.*?) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
 LINK = re.compile(r"(!?\[[^\]\n]*\])\(([^)\s]+)\)")
 
 
@@ -63,7 +75,15 @@ def engines():
     return "\n".join(lines) + "\n"
 
 
+def measured(match):
+    """A text about ranks; the old one where the results lack what it shows."""
+    report = json.loads((ROOT / "bench/results/ranks/figures.json").read_text())
+    text = rank_tables.TEXTS[match.group(2)](report)
+    return match.group(1) + (match.group(3) if text is None else text) + match.group(4)
+
+
 def renewed(page, readme):
+    page = MEASURED.sub(measured, page)
     page = COPY.sub(lambda match: match.group(1) + turned(section(readme, match.group(2))) + match.group(3), page)
     return TABLE.sub(lambda match: match.group(1) + engines() + match.group(2), page)
 
@@ -85,7 +105,7 @@ def main():
         text = path.read_text()
         new = renewed(text, readme)
         if new != text and checks:
-            problems.append(f"{path.relative_to(ROOT)} does not show README.md or the table of engines as they are; run scripts/renew-pages.py")
+            problems.append(f"{path.relative_to(ROOT)} does not show README.md, the table of engines or measured tables as they are; run scripts/renew-pages.py")
         elif new != text:
             path.write_text(new)
         problems += dead_links(path, new)

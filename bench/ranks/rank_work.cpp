@@ -1,37 +1,44 @@
 // The work of every rank of a call over ranks: its processor time and what it exchanges.
 //
-//   bench_ranks points=FILE.npy|uniform:N [period=L] [ranks=1,2,4,8] [calls=knn,fof,mst] [runs=N] [device=cuda]
+//   bench_ranks points=FILE.npy|uniform:N [period=L] [ranks=1,2,4,8] [calls=knn,fof,mst,...] [runs=N] [device=cuda]
 //
 // Ranks are threads of one process, each of which works on one thread, so that the processor time of a rank is what it
 // would take on a core of its own, without waits for the others and without a network. Each rank has a part of equal
 // size along the z-order, as a domain decomposition gives it. A line of JSON for each call and number of ranks: of the
-// run whose slowest rank was the fastest, each rank's seconds, bytes received, messages and bytes from its GPU. With
-// device=cuda rank r works on GPU r; with as many GPUs as ranks `clock`, the time from the first start to the last end,
-// is that of the GPUs. bench/ranks.py calls it.
+// run whose slowest rank was the fastest, each rank's seconds, bytes received, messages and bytes from its GPU; of the
+// first run the memory of all ranks beyond the points, at its peak. With device=cuda rank r works on GPU r; with as many
+// GPUs as ranks `clock`, the time from the first start to the last end, is that of the GPUs. bench/ranks.py calls it.
 #include "contestants/npy.hpp"
 #include "settings.hpp"
 
 #include <kith/kith.hpp>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <ctime>
+#include <fstream>
 #include <functional>
 #include <iostream>
 #include <map>
+#include <numbers>
 #include <random>
 #include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include <malloc.h>
+
 namespace bench {
 namespace {
 
 constexpr int dimension = 3;
+constexpr kith::IndexType wide = kith::IndexType::int64; // as over ranks
 using Point = float[dimension];
 
 double processor_seconds() {
@@ -71,8 +78,37 @@ std::vector<float> sorted(const std::vector<float>& points, const kith::Box& box
     return result;
 }
 
+std::int64_t kilobytes_of(std::string_view line) {
+    std::ifstream status("/proc/self/status");
+    for (std::string word; status >> word;) {
+        if (word == line) {
+            std::int64_t kilobytes = 0;
+            status >> kilobytes;
+            return kilobytes;
+        }
+    }
+    throw std::runtime_error("/proc/self/status has no line " + std::string(line));
+}
+
+/// Lets the highest resident memory of this process begin anew, and returns what is resident.
+std::int64_t forget_peak() {
+    malloc_trim(0);
+    std::ofstream("/proc/self/clear_refs") << 5;
+    return kilobytes_of("VmRSS:") * 1024;
+}
+
+/// The points of a rank, and how far all points are from each other on average, in a periodic box.
+struct Given {
+    kith::PointsView mine;
+    kith::Box box;
+    double separation;
+
+    /// Holds 16 points on average.
+    [[nodiscard]] double radius() const { return separation * std::cbrt(16 * 3 / (4 * std::numbers::pi)); }
+};
+
 /// A call of one rank, whose result has been given back when it returns. One process alone exchanges nothing.
-using Call = std::function<kith::Traffic(const kith::PointsView&, const kith::Box&, const kith::Execution&)>;
+using Call = std::function<kith::Traffic(const Given&, const kith::Execution&)>;
 
 template <class Result>
 kith::Traffic traffic_of(const Result& result) {
@@ -82,17 +118,53 @@ kith::Traffic traffic_of(const Result& result) {
 const std::map<std::string, Call>& calls() {
     static const std::map<std::string, Call> all{
         {"knn",
-         [](const auto& points, const auto& box, const auto& execution) {
-             return traffic_of(kith::knn(points, 16, {.box = box, .execution = execution}));
+         [](const Given& given, const kith::Execution& execution) {
+             return traffic_of(
+                 kith::knn(given.mine, 16, {.box = given.box, .index_type = wide, .execution = execution}));
+         }},
+        {"knn_visit",
+         [](const Given& given, const kith::Execution& execution) {
+             return traffic_of(kith::knn_visit([](const kith::NeighborBlock&) {}, given.mine, 16,
+                                               {.box = given.box, .execution = execution}));
+         }},
+        {"radius_search",
+         [](const Given& given, const kith::Execution& execution) {
+             return traffic_of(kith::radius_search(given.mine, given.radius(),
+                                                   {.box = given.box, .index_type = wide, .execution = execution}));
+         }},
+        {"radius_count",
+         [](const Given& given, const kith::Execution& execution) {
+             return traffic_of(
+                 kith::radius_count(given.mine, given.radius(), {.box = given.box, .execution = execution}));
+         }},
+        {"sums_by_k",
+         [](const Given& given, const kith::Execution& execution) {
+             return traffic_of(
+                 kith::sum_neighbors(given.mine, kith::Nearest{16}, {.box = given.box, .execution = execution}));
+         }},
+        {"sums_within",
+         [](const Given& given, const kith::Execution& execution) {
+             return traffic_of(kith::sum_neighbors(given.mine, kith::Within{given.radius()},
+                                                   {.box = given.box, .execution = execution}));
+         }},
+        {"pair_counts",
+         [](const Given& given, const kith::Execution& execution) {
+             const std::array edges{0.0, given.box.period(0) / 100, given.box.period(0) / 50};
+             return traffic_of(kith::pair_counts(given.mine, edges, {.box = given.box, .execution = execution}));
          }},
         {"fof",
-         [](const auto& points, const auto& box, const auto& execution) {
+         [](const Given& given, const kith::Execution& execution) {
              return traffic_of(
-                 kith::fof(points, kith::LinkingLength::relative(0.2), {.box = box, .execution = execution}));
+                 kith::fof(given.mine, kith::LinkingLength::relative(0.2), {.box = given.box, .execution = execution}));
+         }},
+        {"dbscan",
+         [](const Given& given, const kith::Execution& execution) {
+             return traffic_of(
+                 kith::dbscan(given.mine, 0.7 * given.separation, 5, {.box = given.box, .execution = execution}));
          }},
         {"mst",
-         [](const auto& points, const auto& box, const auto& execution) {
-             return traffic_of(kith::spanning_tree(points, {.box = box, .execution = execution}));
+         [](const Given& given, const kith::Execution& execution) {
+             return traffic_of(kith::spanning_tree(given.mine, {.box = given.box, .execution = execution}));
          }},
     };
     return all;
@@ -105,6 +177,7 @@ struct RankWork {
 
 struct Run {
     double clock = 0;
+    std::int64_t resident = 0; ///< bytes of all ranks at the peak, beyond what was there before
     std::vector<RankWork> ranks;
 
     [[nodiscard]] double slowest() const {
@@ -116,7 +189,9 @@ struct Run {
 
 Run run_once(const Call& call, const std::vector<float>& points, const kith::Box& box, int ranks, bool on_gpus) {
     const auto count = static_cast<std::int64_t>(points.size()) / dimension;
-    Run run{0, std::vector<RankWork>(static_cast<std::size_t>(ranks))};
+    Run run{.ranks = std::vector<RankWork>(static_cast<std::size_t>(ranks))};
+    const double separation = std::cbrt(std::pow(box.period(0), dimension) / static_cast<double>(count));
+    const std::int64_t resident_before = forget_peak();
     const auto begin = std::chrono::steady_clock::now();
     kith::run_ranks(ranks, [&](kith::Communicator& communicator) {
         const int rank = communicator.rank();
@@ -125,16 +200,17 @@ Run run_once(const Call& call, const std::vector<float>& points, const kith::Box
         kith::Execution alone = on_gpus ? kith::cuda(rank) : kith::cpu(1);
         const double start = processor_seconds();
         RankWork& work = run.ranks[static_cast<std::size_t>(rank)];
-        work.traffic = call(mine, box, ranks == 1 ? alone : kith::over(communicator, alone));
+        work.traffic = call({mine, box, separation}, ranks == 1 ? alone : kith::over(communicator, alone));
         work.seconds = processor_seconds() - start;
     });
     run.clock = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    run.resident = kilobytes_of("VmHWM:") * 1024 - resident_before;
     return run;
 }
 
 void print(const std::string& call, std::int64_t count, const Run& run) {
     std::cout << R"({"call": ")" << call << R"(", "points": )" << count << R"(, "ranks": )" << run.ranks.size()
-              << R"(, "clock": )" << run.clock;
+              << R"(, "clock": )" << run.clock << R"(, "resident": )" << run.resident;
     const auto list = [&](const char* name, const auto& value) {
         std::cout << ", \"" << name << "\": [";
         for (std::size_t rank = 0; rank < run.ranks.size(); ++rank) {
@@ -164,16 +240,19 @@ void measure(Settings settings) {
     for (const std::string& name : words(settings["calls"])) {
         const auto call = calls().find(name);
         if (call == calls().end()) {
-            throw std::runtime_error("call '" + name + "' is not knn, fof or mst");
+            throw std::runtime_error("there is no call '" + name + "'");
         }
         for (const std::string& ranks : words(settings["ranks"])) {
             Run best;
+            std::int64_t resident = 0;
             for (int run = 0; run <= std::stoi(settings["runs"]); ++run) { // the first one warms up
                 Run next = run_once(call->second, points, box, std::stoi(ranks), settings["device"] == "cuda");
+                resident = run == 0 ? next.resident : resident;
                 if (run == 0 || run == 1 || next.slowest() < best.slowest()) {
                     best = std::move(next);
                 }
             }
+            best.resident = resident;
             print(name, static_cast<std::int64_t>(points.size()) / dimension, best);
         }
     }
