@@ -79,6 +79,12 @@ def require_axes(axes):
         raise TypeError(f"axes is of type {type(axes).__name__}; it must be Axes of Matplotlib")
 
 
+def require_texts(**texts):
+    for name, text in texts.items():
+        if text is not None and not isinstance(text, str):
+            raise TypeError(f"{name} is of type {type(text).__name__}; it must be a text")
+
+
 def name_of_lengths(unit, *subjects):
     """The name of the unit of lengths: as given, or as the first of these that knows it; else that of unknown ones."""
     if unit is not None:

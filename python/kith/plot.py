@@ -32,7 +32,8 @@ from kith._map_layout import Words, circle_groups, color_map, decades_of_mass, d
 from kith._mass_plot import mass_function
 from kith._projection import GRAIN, View, in_slice, plane_of, points_in_slice, project
 from kith._subjects import (catalog_of, masses_of, name_of_axis, name_of_lengths, other_axes, require_axes,
-                            require_finite, require_groups, require_groups_of, require_labels_of, require_same_lengths)
+                            require_finite, require_groups, require_groups_of, require_labels_of, require_same_lengths,
+                            require_texts)
 from kith._tree import Tree
 from kith._units import plain as without_units
 
@@ -237,7 +238,7 @@ def dendrogram(ladder, axes=None, *, groups=8, branches=60, title=None, unit=Non
     """
     ladder = _ladder_of(ladder)
     require_axes(axes)
-    _require_texts(title=title, unit=unit)
+    require_texts(title=title, unit=unit)
     groups, branches = _arrays.at_least(1, groups, "groups"), _arrays.at_least(1, branches, "branches")
     forest = _ladder_plot.Forest(ladder.sizes, ladder.parents, groups, branches)
     unit = name_of_lengths(unit, ladder)
@@ -287,7 +288,7 @@ def condensed_tree(tree, axes=None, *, title=None):
     if not isinstance(tree, CondensedTree):
         raise TypeError(f"tree is {tree!r}; it must be what kith.hdbscan returns, or its condensed_tree")
     require_axes(axes)
-    _require_texts(title=title)
+    require_texts(title=title)
     if axes is None:
         axes = _ladder_plot.page(1300, 850, (0.08, 0.03, 0.9, 0.91))
     _condensed_plot.draw_condensed_tree(axes, tree)
@@ -374,16 +375,10 @@ def _ladder_of(ladder):
     return ladder
 
 
-def _require_texts(**texts):
-    for name, text in texts.items():
-        if text is not None and not isinstance(text, str):
-            raise TypeError(f"{name} is of type {type(text).__name__}; it must be a text")
-
-
 def _opened(points, box, title, axes, unit, catalog=None):
     """Points as an array of NumPy, their box, and a title."""
     require_axes(axes)
-    _require_texts(title=title, unit=unit)
+    require_texts(title=title, unit=unit)
     if catalog is not None:
         require_groups(catalog)
     if title is None:
