@@ -233,6 +233,9 @@ std::unique_ptr<PartClusters<T>> part_clusters(const Execution& execution, const
     return clusters;
 }
 
+template <Coordinate T>
+constexpr PartCalls<T> part_calls{part_points<T>, part_searcher<T>, part_linker<T>, part_clusters<T>};
+
 void cluster(const PointsOrTree& points, const DbscanOptions& options, const DeviceDbscanCall& call,
              DbscanSummary& result) {
     result.stages = run(points, options.execution, [&]<Coordinate T, int D>(DeviceContext& context) {
@@ -348,16 +351,9 @@ const DeviceCalls& on_gpu() {
                                        .build_tree = build_tree,
                                        .knn = search,
                                        .radius = search_radius,
-                                       .read_part_of_floats = part_points<float>,
-                                       .read_part_of_doubles = part_points<double>,
-                                       .search_part_of_floats = part_searcher<float>,
-                                       .search_part_of_doubles = part_searcher<double>,
                                        .fof = label,
-                                       .link_part_of_floats = part_linker<float>,
-                                       .link_part_of_doubles = part_linker<double>,
                                        .dbscan = cluster,
-                                       .cluster_part_of_floats = part_clusters<float>,
-                                       .cluster_part_of_doubles = part_clusters<double>,
+                                       .parts = {part_calls<float>, part_calls<double>},
                                        .spanning_tree = span,
                                        .density_tree = span_by_density,
                                        .sum_neighbors = sum_neighbors,

@@ -13,9 +13,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
+#include <tuple>
 #include <vector>
 
 namespace kith::detail::inline KITH_GPU {
@@ -23,6 +25,18 @@ namespace kith::detail::inline KITH_GPU {
 inline bool is_on_gpu(const Execution& execution) noexcept {
     return execution.device.kind == DeviceKind::cuda;
 }
+
+/// What a rank's GPU does with points of its part, by their type.
+template <Coordinate T>
+struct PartCalls {
+    /// Of a dimension; the context is the host's.
+    std::shared_ptr<PartPoints<T>> (*read)(const Execution& execution, Context& host, int dimension);
+    /// Null queries mean a self-search.
+    std::unique_ptr<GpuPartSearcher<T>> (*search)(const Execution& execution, const NormalizedPoints<T>& points,
+                                                  const NormalizedPoints<T>* queries);
+    std::unique_ptr<PartLinker<T>> (*link)(const Execution& execution, const NormalizedPoints<T>& points);
+    std::unique_ptr<PartClusters<T>> (*cluster)(const Execution& execution, const NormalizedPoints<T>& points);
+};
 
 /// Their arguments have been checked (calls.hpp); asynchronous ones check them, too.
 struct DeviceCalls {
@@ -33,32 +47,12 @@ struct DeviceCalls {
                          Engine engine);
     SearchSummary (*radius)(const PointsOrTree& points, const PointsView* queries, const DeviceRadiusCall& call,
                             Engine engine);
-    /// Reads points of a part, of a type and dimension; the context is the host's.
-    std::shared_ptr<PartPoints<float>> (*read_part_of_floats)(const Execution& execution, Context& host, int dimension);
-    std::shared_ptr<PartPoints<double>> (*read_part_of_doubles)(const Execution& execution, Context& host,
-                                                                int dimension);
-    /// Searches among points of a part, by their type; null queries mean a self-search.
-    std::unique_ptr<GpuPartSearcher<float>> (*search_part_of_floats)(const Execution& execution,
-                                                                     const NormalizedPoints<float>& points,
-                                                                     const NormalizedPoints<float>* queries);
-    std::unique_ptr<GpuPartSearcher<double>> (*search_part_of_doubles)(const Execution& execution,
-                                                                       const NormalizedPoints<double>& points,
-                                                                       const NormalizedPoints<double>* queries);
     /// Labels, and a result of the engine that it names already.
     void (*fof)(const PointsOrTree& points, LinkingLength length, const FofOptions& options,
                 std::span<std::int32_t> labels, FofSummary& result);
-    /// Of points of a part, by their type.
-    std::unique_ptr<PartLinker<float>> (*link_part_of_floats)(const Execution& execution,
-                                                              const NormalizedPoints<float>& points);
-    std::unique_ptr<PartLinker<double>> (*link_part_of_doubles)(const Execution& execution,
-                                                                const NormalizedPoints<double>& points);
     void (*dbscan)(const PointsOrTree& points, const DbscanOptions& options, const DeviceDbscanCall& call,
                    DbscanSummary& result);
-    /// Of points of a part, by their type.
-    std::unique_ptr<PartClusters<float>> (*cluster_part_of_floats)(const Execution& execution,
-                                                                   const NormalizedPoints<float>& points);
-    std::unique_ptr<PartClusters<double>> (*cluster_part_of_doubles)(const Execution& execution,
-                                                                     const NormalizedPoints<double>& points);
+    std::tuple<PartCalls<float>, PartCalls<double>> parts;
     /// By that engine.
     SpanningTree (*spanning_tree)(const PointsOrTree& points, const SpanningTreeOptions& options, Engine engine);
     /// The tree that HDBSCAN* cuts, into a result that has min_samples, with the stages of the GPU; those of the host
@@ -130,6 +124,18 @@ void fof_async_on_device(DeviceFofAsync fof, std::span<std::byte> scratch);
 
 /// Throws unsupported in a build without CUDA.
 const DeviceCalls& on_gpu();
+
+/// A function of PartCalls on that GPU; no function if the execution, which outlives it, is on a CPU.
+template <Coordinate T, class Made, class... Given>
+std::function<Made(Given...)> part_maker(const Execution& execution,
+                                         Made (*PartCalls<T>::*make)(const Execution&, Given...)) {
+    if (!is_on_gpu(execution)) {
+        return {};
+    }
+    return [&execution, make](Given... given) {
+        return (std::get<PartCalls<T>>(on_gpu().parts).*make)(execution, given...);
+    };
+}
 
 /// GPUs that this process sees.
 int device_count() noexcept;

@@ -25,7 +25,6 @@
 #include <memory>
 #include <optional>
 #include <span>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -34,51 +33,6 @@ namespace kith {
 namespace detail {
 
 namespace {
-
-/// How a rank's GPU links points; no function if the execution is on a CPU.
-template <Coordinate T>
-MakePartLinker<T> part_linkers(const Execution& execution) {
-    if (!is_on_gpu(execution)) {
-        return {};
-    }
-    return [&execution](const NormalizedPoints<T>& points) {
-        if constexpr (std::is_same_v<T, float>) {
-            return on_gpu().link_part_of_floats(execution, points);
-        } else {
-            return on_gpu().link_part_of_doubles(execution, points);
-        }
-    };
-}
-
-/// How a rank's GPU finds clusters, likewise.
-template <Coordinate T>
-MakePartClusters<T> part_clusters(const Execution& execution) {
-    if (!is_on_gpu(execution)) {
-        return {};
-    }
-    return [&execution](const NormalizedPoints<T>& points) {
-        if constexpr (std::is_same_v<T, float>) {
-            return on_gpu().cluster_part_of_floats(execution, points);
-        } else {
-            return on_gpu().cluster_part_of_doubles(execution, points);
-        }
-    };
-}
-
-/// How a rank's GPU searches points, likewise.
-template <Coordinate T>
-MakePartSearcher<T> part_searchers(const Execution& execution) {
-    if (!is_on_gpu(execution)) {
-        return {};
-    }
-    return [&execution](const NormalizedPoints<T>& points, const NormalizedPoints<T>* queries) {
-        if constexpr (std::is_same_v<T, float>) {
-            return on_gpu().search_part_of_floats(execution, points, queries);
-        } else {
-            return on_gpu().search_part_of_doubles(execution, points, queries);
-        }
-    };
-}
 
 // What must be the same on all ranks.
 
@@ -128,7 +82,8 @@ void search_together(Ranks& ranks, Context& context, const KnnCall& call, const 
     std::vector<float>& work = summary.distribution.emplace().work;
     with_dtype(call.points.dtype(), [&]<Coordinate T>(T) {
         knn_over_ranks<T>(ranks, context, {call.points.points(), call.queries, call.k, options, of_ranks},
-                          part_searchers<T>(options.execution), part_points<T>(options.execution), rows, summary, work);
+                          part_maker(options.execution, &PartCalls<T>::search),
+                          part_maker(options.execution, &PartCalls<T>::read), rows, summary, work);
     });
 }
 
@@ -238,8 +193,9 @@ RadiusResult radius_search_over_team(const RadiusCall& call) {
         },
         [&](Ranks& ranks, Context& context, const RadiusOverRanks& here) {
             return with_dtype(call.points.dtype(), [&]<Coordinate T>(T) {
-                return radius_over_ranks<T>(ranks, context, here, part_searchers<T>(here.options.execution),
-                                            part_points<T>(here.options.execution));
+                return radius_over_ranks<T>(ranks, context, here,
+                                            part_maker(here.options.execution, &PartCalls<T>::search),
+                                            part_maker(here.options.execution, &PartCalls<T>::read));
             });
         },
         [](const RadiusResult& result) { return result.rows(); });
@@ -254,8 +210,9 @@ RadiusCounts radius_count_over_team(const RadiusCall& call) {
         },
         [&](Ranks& ranks, Context& context, const RadiusOverRanks& here) {
             return with_dtype(call.points.dtype(), [&]<Coordinate T>(T) {
-                return radius_counts_over_ranks<T>(ranks, context, here, part_searchers<T>(here.options.execution),
-                                                   part_points<T>(here.options.execution));
+                return radius_counts_over_ranks<T>(ranks, context, here,
+                                                   part_maker(here.options.execution, &PartCalls<T>::search),
+                                                   part_maker(here.options.execution, &PartCalls<T>::read));
             });
         },
         [](const RadiusCounts& result) { return std::ssize(result.counts); });
@@ -271,7 +228,8 @@ FofResult fof_over_team(const FofCall& call) {
             std::vector<float>& work = result.distribution.emplace().work;
             with_dtype(call.points.dtype(), [&]<Coordinate T>(T) {
                 fof_over_ranks<T>(ranks, context, {call.points.points(), call.length, options, of_ranks},
-                                  part_linkers<T>(options.execution), part_points<T>(options.execution), result, work);
+                                  part_maker(options.execution, &PartCalls<T>::link),
+                                  part_maker(options.execution, &PartCalls<T>::read), result, work);
             });
             return result;
         },
@@ -290,7 +248,8 @@ DbscanResult dbscan_over_team(const DbscanCall& call) {
             with_dtype(call.points.dtype(), [&]<Coordinate T>(T) {
                 dbscan_over_ranks<T>(ranks, context,
                                      {call.points.points(), call.eps, call.min_samples, options, of_ranks},
-                                     part_clusters<T>(options.execution), part_points<T>(options.execution), result);
+                                     part_maker(options.execution, &PartCalls<T>::cluster),
+                                     part_maker(options.execution, &PartCalls<T>::read), result);
             });
             return result;
         },

@@ -6,27 +6,8 @@
 #include <kith/halos.hpp>
 
 #include "calls/calls.hpp"
-#include "calls/device_calls.hpp"
-#include "points/part_points.hpp"
-
-#include <type_traits>
 
 namespace kith::detail {
-
-/// What reads points of a rank's GPU; no function if the execution, which outlives it, is on a CPU.
-template <Coordinate T>
-MakePartPoints<T> part_points(const Execution& execution) {
-    if (!is_on_gpu(execution)) {
-        return {};
-    }
-    return [&execution](Context& host, int dimension) {
-        if constexpr (std::is_same_v<T, float>) {
-            return on_gpu().read_part_of_floats(execution, host, dimension);
-        } else {
-            return on_gpu().read_part_of_doubles(execution, host, dimension);
-        }
-    };
-}
 
 KnnResult knn_over_team(const KnnCall& call);
 SearchSummary knn_into_over_team(const KnnCall& call);

@@ -32,8 +32,8 @@ MakePartVectors part_vectors(const Execution& execution) {
         return {};
     }
     return [&execution](Context& host, int dimension) {
-        return PartVectors{part_points<float>(execution)(host, dimension),
-                           part_points<double>(execution)(host, dimension)};
+        return PartVectors{part_maker(execution, &PartCalls<float>::read)(host, dimension),
+                           part_maker(execution, &PartCalls<double>::read)(host, dimension)};
     };
 }
 

@@ -30,6 +30,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <mutex>
 #include <optional>
 #include <span>
@@ -106,60 +107,15 @@ inline Execution on_emulated_device(int device) {
     return execution;
 }
 
-/// What the emulated device of a rank links with or searches with (calls/rank_calls.cpp), which the library, without a
-/// GPU here, refuses; no function for its CPU.
-template <Coordinate T>
-detail::MakePartLinker<T> linkers_on(int device) {
+/// A function of PartCalls on the emulated device of a rank; the library, without a GPU here, refuses it. No function
+/// for its CPU.
+template <Coordinate T, class Made, class... Given>
+std::function<Made(Given...)> maker_on(int device, Made (*detail::PartCalls<T>::*make)(const Execution&, Given...)) {
     if (device < 0) {
         return {};
     }
-    return [on_gpu = on_emulated_device(device)](const detail::NormalizedPoints<T>& points) {
-        if constexpr (std::is_same_v<T, float>) {
-            return detail::on_gpu().link_part_of_floats(on_gpu, points);
-        } else {
-            return detail::on_gpu().link_part_of_doubles(on_gpu, points);
-        }
-    };
-}
-template <Coordinate T>
-detail::MakePartClusters<T> clusters_on(int device) {
-    if (device < 0) {
-        return {};
-    }
-    return [on_gpu = on_emulated_device(device)](const detail::NormalizedPoints<T>& points) {
-        if constexpr (std::is_same_v<T, float>) {
-            return detail::on_gpu().cluster_part_of_floats(on_gpu, points);
-        } else {
-            return detail::on_gpu().cluster_part_of_doubles(on_gpu, points);
-        }
-    };
-}
-template <Coordinate T>
-detail::MakePartSearcher<T> searchers_on(int device) {
-    if (device < 0) {
-        return {};
-    }
-    return [on_gpu = on_emulated_device(device)](const detail::NormalizedPoints<T>& points,
-                                                 const detail::NormalizedPoints<T>* queries) {
-        if constexpr (std::is_same_v<T, float>) {
-            return detail::on_gpu().search_part_of_floats(on_gpu, points, queries);
-        } else {
-            return detail::on_gpu().search_part_of_doubles(on_gpu, points, queries);
-        }
-    };
-}
-
-template <Coordinate T>
-detail::MakePartPoints<T> points_on(int device) {
-    if (device < 0) {
-        return {};
-    }
-    return [on_gpu = on_emulated_device(device)](detail::Context& host, int dimension) {
-        if constexpr (std::is_same_v<T, float>) {
-            return detail::on_gpu().read_part_of_floats(on_gpu, host, dimension);
-        } else {
-            return detail::on_gpu().read_part_of_doubles(on_gpu, host, dimension);
-        }
+    return [on_device = on_emulated_device(device), make](Given... given) {
+        return detail::part_maker(on_device, make)(given...);
     };
 }
 
@@ -197,8 +153,9 @@ KnnResult neighbors_of_rank(Communicator& communicator, const PointsView& mine, 
         detail::Context context(cpu(1));
         KnnResult result((queries != nullptr ? *queries : mine).count(), k, IndexType::int64, dtype_of<T>);
         std::vector<float> work;
-        detail::knn_over_ranks<T>(ranks, context, {mine, queries, k, options, of_ranks}, searchers_on<T>(device),
-                                  points_on<T>(device), result.rows_view(), result, work);
+        detail::knn_over_ranks<T>(ranks, context, {mine, queries, k, options, of_ranks},
+                                  maker_on(device, &detail::PartCalls<T>::search),
+                                  maker_on(device, &detail::PartCalls<T>::read), result.rows_view(), result, work);
         result.distribution.emplace().traffic = ranks.traffic();
         return result;
     });
@@ -217,7 +174,7 @@ auto within_of_rank(Communicator& communicator, const PointsView& mine, const Po
         auto result =
             search(ranks, context,
                    detail::RadiusOverRanks{mine, queries, radii, detail::check_radii(radii, rows), here, of_ranks},
-                   searchers_on<T>(device), points_on<T>(device));
+                   maker_on(device, &detail::PartCalls<T>::search), maker_on(device, &detail::PartCalls<T>::read));
         result.distribution.emplace().traffic = ranks.traffic();
         return result;
     });
@@ -244,8 +201,9 @@ inline FofResult groups_of_rank(Communicator& communicator, const PointsView& mi
         FofResult result;
         std::vector<float> work;
         detail::with_dtype(mine.dtype(), [&]<Coordinate T>(T) {
-            detail::fof_over_ranks<T>(ranks, context, {mine, length, options, of_ranks}, linkers_on<T>(device),
-                                      points_on<T>(device), result, work);
+            detail::fof_over_ranks<T>(ranks, context, {mine, length, options, of_ranks},
+                                      maker_on(device, &detail::PartCalls<T>::link),
+                                      maker_on(device, &detail::PartCalls<T>::read), result, work);
         });
         result.distribution.emplace().traffic = ranks.traffic();
         return result;
@@ -260,7 +218,8 @@ inline DbscanResult clusters_of_rank(Communicator& communicator, const PointsVie
         DbscanResult result;
         detail::with_dtype(mine.dtype(), [&]<Coordinate T>(T) {
             detail::dbscan_over_ranks<T>(ranks, context, {mine, eps, min_samples, options, of_ranks},
-                                         clusters_on<T>(device), points_on<T>(device), result);
+                                         maker_on(device, &detail::PartCalls<T>::cluster),
+                                         maker_on(device, &detail::PartCalls<T>::read), result);
         });
         (result.distribution ? *result.distribution : result.distribution.emplace()).traffic = ranks.traffic();
         return result;
@@ -276,8 +235,8 @@ inline Catalog catalog_of_rank(Communicator& communicator, const FofResult& grou
         if (device >= 0) {
             on_gpu = [device] { return detail::on_gpu().describe_part(on_emulated_device(device)); };
             vectors_on_gpu = [device](detail::Context& host, int dimension) {
-                return detail::PartVectors{points_on<float>(device)(host, dimension),
-                                           points_on<double>(device)(host, dimension)};
+                return detail::PartVectors{maker_on(device, &detail::PartCalls<float>::read)(host, dimension),
+                                           maker_on(device, &detail::PartCalls<double>::read)(host, dimension)};
             };
         }
         Catalog part =
