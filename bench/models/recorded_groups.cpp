@@ -29,17 +29,16 @@ void label_async(RecordedPoints<T>& points, detail::DeviceFofAsync call) {
         kept.emplace(test::tree_there(points.view(), {.box = points.box(), .execution = points.execution()}));
         call.points = *kept;
         call.options.box = {};
-        bytes = detail::fof_async_bytes_of_tree_on_device(*kept);
+        bytes = detail::fof_async_bytes_on_device(*kept, Engine::automatic, {});
     } else if (points.has("in_memory")) {
         in_memory.memory =
             points.template take<std::byte>(detail::async_tree_bytes_on_device(size, points.execution()));
         call.in_memory = &in_memory;
         call.options.box = {};
-        bytes = std::max(detail::fof_async_bytes_of_async_tree_on_device(in_memory, points.execution()),
+        bytes = std::max(detail::fof_async_bytes_on_device(in_memory, Engine::automatic, points.execution()),
                          detail::build_tree_async_bytes_on_device(size, points.execution()));
     } else {
-        bytes = detail::fof_async_bytes_on_device({size.dtype, size.dimension, size.points, call.options.engine},
-                                                  points.execution());
+        bytes = detail::fof_async_bytes_on_device(size, call.options.engine, points.execution());
     }
     const auto scratch = points.template take<std::byte>(bytes);
     points.record_as(Saved::largest, [&] {

@@ -63,14 +63,14 @@ void search(RecordedPoints<T>& points, Engine engine, std::int64_t k) {
         });
         return;
     }
-    KnnSize size{dtype_of<T>, points.dimension(), points.count(), {}, k, engine};
     detail::DeviceKnnAsync call{
         points.view(), {}, {k, options, &rows, nullptr}, false, points.template take<DeviceStatus>(1).data()};
     if (points.queries() != nullptr) {
-        size.queries = points.queries()->count();
         call.queries = *points.queries();
     }
-    const auto scratch = points.template take<std::byte>(detail::knn_async_bytes_on_device(size, points.execution()));
+    const auto queries = call.queries ? std::optional(call.queries->count()) : std::nullopt;
+    const auto scratch = points.template take<std::byte>(detail::knn_async_bytes_on_device(
+        AsyncTreeSize{dtype_of<T>, points.dimension(), points.count()}, queries, k, engine, points.execution()));
     points.record_as(Saved::largest, [&] { detail::knn_async_on_device(call, scratch); });
 }
 

@@ -8,16 +8,17 @@
 namespace kith {
 
 std::int64_t knn_async_bytes(const KnnSize& size, const Execution& execution) {
-    return detail::on_gpu().knn_async_bytes(size, execution);
+    return detail::on_gpu().knn_async_bytes(AsyncTreeSize{size.dtype, size.dimension, size.points}, size.queries,
+                                            size.k, size.engine, execution);
 }
 
 std::int64_t knn_async_bytes(const Tree& tree, std::int64_t k, std::optional<std::int64_t> queries) {
-    return detail::on_gpu().knn_async_bytes_of_tree(tree, k, queries);
+    return detail::on_gpu().knn_async_bytes(tree, queries, k, Engine::automatic, {});
 }
 
 std::int64_t knn_async_bytes(const AsyncTree& tree, std::int64_t k, std::optional<std::int64_t> queries,
                              const Execution& execution) {
-    return detail::on_gpu().knn_async_bytes_of_async_tree(tree, k, queries, execution);
+    return detail::on_gpu().knn_async_bytes(tree, queries, k, Engine::automatic, execution);
 }
 
 void knn_async(const NeighborRows& rows, const PointsOrTree& points, std::int64_t k, const KnnOptions& options,
@@ -41,15 +42,16 @@ void knn_async(const NeighborRows& rows, const AsyncTree& tree, const PointsView
 }
 
 std::int64_t fof_async_bytes(const FofSize& size, const Execution& execution) {
-    return detail::on_gpu().fof_async_bytes(size, execution);
+    return detail::on_gpu().fof_async_bytes(AsyncTreeSize{size.dtype, size.dimension, size.points}, size.engine,
+                                            execution);
 }
 
 std::int64_t fof_async_bytes(const Tree& tree) {
-    return detail::on_gpu().fof_async_bytes_of_tree(tree);
+    return detail::on_gpu().fof_async_bytes(tree, Engine::automatic, {});
 }
 
 std::int64_t fof_async_bytes(const AsyncTree& tree, const Execution& execution) {
-    return detail::on_gpu().fof_async_bytes_of_async_tree(tree, execution);
+    return detail::on_gpu().fof_async_bytes(tree, Engine::automatic, execution);
 }
 
 void fof_async(std::span<std::int32_t> labels, const PointsOrTree& points, LinkingLength linking_length,

@@ -58,9 +58,9 @@ const DeviceTreeHandle* kept_index(const PointsOrTree& points) {
 }
 
 /// A view to measure by. Its address is never used; a view of points must have one.
-PointsView some_points(DType dtype, int dimension, std::int64_t count, const Execution& execution) {
+PointsView some_points(const AsyncTreeSize& size, const Execution& execution) {
     static constexpr double somewhere = 0;
-    return {&somewhere, dtype, count, dimension, dimension, 1, execution.device};
+    return {&somewhere, size.dtype, size.points, size.dimension, size.dimension, 1, execution.device};
 }
 
 std::int64_t bytes_of(const AsyncTreeSize& size, const Execution& execution) {
@@ -101,7 +101,7 @@ PointsView points_of(const AsyncTree& tree, Options& options) {
     }
     options.engine = Engine::tree; // even of few points
     options.box = tree.box;
-    const PointsView points = some_points(tree.size.dtype, tree.size.dimension, tree.size.points, options.execution);
+    const PointsView points = some_points(tree.size, options.execution);
     check_points(points, tree.box, options.execution, Where::stream);
     if (tree.memory.data() != nullptr) {
         require_size(tree, options.execution);
@@ -161,32 +161,14 @@ void label(DeviceWork& work, const DeviceFofAsync& fof) {
     });
 }
 
-Execution where_it_is(const Tree& tree) {
-    Execution there;
-    there.device = tree.device();
-    return there;
-}
-
-std::int64_t bytes_of_search(const PointsOrTree& points, std::optional<std::int64_t> queries, std::int64_t k,
-                             const KnnOptions& options, const AsyncTree* in_memory = nullptr) {
-    const NeighborRows no_rows;
-    DeviceKnnAsync call{points, {}, {k, options, &no_rows}};
-    call.in_memory = in_memory;
-    if (queries) {
-        const AsyncTreeSize like =
-            in_memory != nullptr ? in_memory->size : AsyncTreeSize{points.dtype(), points.dimension(), 0};
-        call.queries = some_points(like.dtype, like.dimension, *queries, options.execution);
+/// The points of the source, which have no coordinates unless they are kept; the execution becomes that of a kept tree.
+PointsOrTree points_of(const AsyncSource& source, Execution& execution) {
+    if (const Tree* const tree = std::get_if<Tree>(&source)) {
+        execution.device = tree->device();
+        return *tree;
     }
-    call = checked(call);
-    return measured(options.execution, [&](DeviceWork& work) { search(work, call); });
-}
-
-std::int64_t bytes_of_labels(const PointsOrTree& points, const FofOptions& options,
-                             const AsyncTree* in_memory = nullptr) {
-    DeviceFofAsync call{points, LinkingLength::absolute(0), options};
-    call.in_memory = in_memory;
-    call = checked(call);
-    return measured(options.execution, [&](DeviceWork& work) { label(work, call); });
+    const auto* const size = std::get_if<AsyncTreeSize>(&source);
+    return size != nullptr ? some_points(*size, execution) : PointsView();
 }
 
 /// Runs run(DeviceWork&) within the scratch, after check(DeviceWork&), which looks at other memory.
@@ -202,18 +184,20 @@ void run_within(std::span<std::byte> scratch, const Execution& execution, const 
 
 } // namespace
 
-std::int64_t knn_async_bytes_on_device(const KnnSize& size, const Execution& execution) {
-    return bytes_of_search(some_points(size.dtype, size.dimension, size.points, execution), size.queries, size.k,
-                           {.engine = size.engine, .execution = execution});
-}
-
-std::int64_t knn_async_bytes_of_tree_on_device(const Tree& tree, std::int64_t k, std::optional<std::int64_t> queries) {
-    return bytes_of_search(tree, queries, k, {.execution = where_it_is(tree)});
-}
-
-std::int64_t knn_async_bytes_of_async_tree_on_device(const AsyncTree& tree, std::int64_t k,
-                                                     std::optional<std::int64_t> queries, const Execution& execution) {
-    return bytes_of_search(PointsView(), queries, k, {.execution = execution}, &tree);
+std::int64_t knn_async_bytes_on_device(const AsyncSource& source, std::optional<std::int64_t> queries, std::int64_t k,
+                                       Engine engine, Execution execution) {
+    const NeighborRows no_rows;
+    const PointsOrTree points = points_of(source, execution);
+    DeviceKnnAsync call{points, {}, {k, {.engine = engine, .execution = execution}, &no_rows}};
+    call.in_memory = std::get_if<AsyncTree>(&source);
+    if (queries) {
+        AsyncTreeSize size =
+            call.in_memory != nullptr ? call.in_memory->size : AsyncTreeSize{points.dtype(), points.dimension()};
+        size.points = *queries;
+        call.queries = some_points(size, execution);
+    }
+    call = checked(call);
+    return measured(execution, [&](DeviceWork& work) { search(work, call); });
 }
 
 void knn_async_on_device(DeviceKnnAsync call, std::span<std::byte> scratch) {
@@ -233,17 +217,12 @@ void knn_async_on_device(DeviceKnnAsync call, std::span<std::byte> scratch) {
         });
 }
 
-std::int64_t fof_async_bytes_on_device(const FofSize& size, const Execution& execution) {
-    return bytes_of_labels(some_points(size.dtype, size.dimension, size.points, execution),
-                           {.engine = size.engine, .execution = execution});
-}
-
-std::int64_t fof_async_bytes_of_tree_on_device(const Tree& tree) {
-    return bytes_of_labels(tree, {.execution = where_it_is(tree)});
-}
-
-std::int64_t fof_async_bytes_of_async_tree_on_device(const AsyncTree& tree, const Execution& execution) {
-    return bytes_of_labels(PointsView(), {.execution = execution}, &tree);
+std::int64_t fof_async_bytes_on_device(const AsyncSource& source, Engine engine, Execution execution) {
+    const PointsOrTree points = points_of(source, execution);
+    DeviceFofAsync call{points, LinkingLength::absolute(0), {.engine = engine, .execution = execution}};
+    call.in_memory = std::get_if<AsyncTree>(&source);
+    call = checked(call);
+    return measured(execution, [&](DeviceWork& work) { label(work, call); });
 }
 
 void fof_async_on_device(DeviceFofAsync call, std::span<std::byte> scratch) {
@@ -272,12 +251,12 @@ void build(DeviceWork& work, const AsyncTree& tree, const PointsView& points, co
 } // namespace
 
 std::int64_t async_tree_bytes_on_device(const AsyncTreeSize& size, const Execution& execution) {
-    check_points(some_points(size.dtype, size.dimension, size.points, execution), {}, execution, Where::stream);
+    check_points(some_points(size, execution), {}, execution, Where::stream);
     return bytes_of(size, execution);
 }
 
 std::int64_t build_tree_async_bytes_on_device(const AsyncTreeSize& size, const Execution& execution) {
-    const PointsView points = some_points(size.dtype, size.dimension, size.points, execution);
+    const PointsView points = some_points(size, execution);
     check_points(points, {}, execution, Where::stream);
     return measured(execution, [&](DeviceWork& work) { build(work, {{}, size, {}}, points, execution, nullptr); });
 }

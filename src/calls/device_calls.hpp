@@ -2,6 +2,7 @@
 #pragma once
 
 #include <kith/async.hpp>
+#include <kith/async_tree.hpp>
 #include <kith/kdtree_order.hpp>
 
 #include "groups/device_entry.hpp"
@@ -18,6 +19,7 @@
 #include <optional>
 #include <span>
 #include <tuple>
+#include <variant>
 #include <vector>
 
 namespace kith::detail::inline KITH_GPU {
@@ -37,6 +39,10 @@ struct PartCalls {
     std::unique_ptr<PartLinker<T>> (*link)(const Execution& execution, const NormalizedPoints<T>& points);
     std::unique_ptr<PartClusters<T>> (*cluster)(const Execution& execution, const NormalizedPoints<T>& points);
 };
+
+/// What a call is about of which only the scratch is asked for: points of a size, a tree kept on a GPU, on which the
+/// call then runs, or one in memory of the caller, which is not read.
+using AsyncSource = std::variant<AsyncTreeSize, Tree, AsyncTree>;
 
 /// Their arguments have been checked (calls.hpp); asynchronous ones check them, too.
 struct DeviceCalls {
@@ -84,15 +90,11 @@ struct DeviceCalls {
     void (*halos)(Context& host, std::span<const std::int32_t> labels, const Particles& particles,
                   const halos::Columns& columns, Halos& found);
 
-    std::int64_t (*knn_async_bytes)(const KnnSize& size, const Execution& execution);
-    std::int64_t (*knn_async_bytes_of_tree)(const Tree& tree, std::int64_t k, std::optional<std::int64_t> queries);
-    std::int64_t (*knn_async_bytes_of_async_tree)(const AsyncTree& tree, std::int64_t k,
-                                                  std::optional<std::int64_t> queries, const Execution& execution);
+    std::int64_t (*knn_async_bytes)(const AsyncSource& source, std::optional<std::int64_t> queries, std::int64_t k,
+                                    Engine engine, Execution execution);
     /// Chooses the engine: `all_pairs` need not be set, nor `points` if the tree is in memory.
     void (*knn_async)(DeviceKnnAsync search, std::span<std::byte> scratch);
-    std::int64_t (*fof_async_bytes)(const FofSize& size, const Execution& execution);
-    std::int64_t (*fof_async_bytes_of_tree)(const Tree& tree);
-    std::int64_t (*fof_async_bytes_of_async_tree)(const AsyncTree& tree, const Execution& execution);
+    std::int64_t (*fof_async_bytes)(const AsyncSource& source, Engine engine, Execution execution);
     void (*fof_async)(DeviceFofAsync fof, std::span<std::byte> scratch);
     std::int64_t (*async_tree_bytes)(const AsyncTreeSize& size, const Execution& execution);
     std::int64_t (*build_tree_async_bytes)(const AsyncTreeSize& size, const Execution& execution);
@@ -108,14 +110,10 @@ struct DeviceCalls {
     std::shared_ptr<void> (*result_memory)(std::int64_t bytes, const Execution& execution);
 };
 
-std::int64_t knn_async_bytes_on_device(const KnnSize& size, const Execution& execution);
-std::int64_t knn_async_bytes_of_tree_on_device(const Tree& tree, std::int64_t k, std::optional<std::int64_t> queries);
+std::int64_t knn_async_bytes_on_device(const AsyncSource& source, std::optional<std::int64_t> queries, std::int64_t k,
+                                       Engine engine, Execution execution);
 void knn_async_on_device(DeviceKnnAsync search, std::span<std::byte> scratch);
-std::int64_t fof_async_bytes_on_device(const FofSize& size, const Execution& execution);
-std::int64_t fof_async_bytes_of_tree_on_device(const Tree& tree);
-std::int64_t knn_async_bytes_of_async_tree_on_device(const AsyncTree& tree, std::int64_t k,
-                                                     std::optional<std::int64_t> queries, const Execution& execution);
-std::int64_t fof_async_bytes_of_async_tree_on_device(const AsyncTree& tree, const Execution& execution);
+std::int64_t fof_async_bytes_on_device(const AsyncSource& source, Engine engine, Execution execution);
 std::int64_t async_tree_bytes_on_device(const AsyncTreeSize& size, const Execution& execution);
 std::int64_t build_tree_async_bytes_on_device(const AsyncTreeSize& size, const Execution& execution);
 void build_tree_async_on_device(const AsyncTree& tree, const PointsView& points, const Execution& execution,

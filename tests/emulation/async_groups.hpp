@@ -24,10 +24,10 @@ public:
 
     [[nodiscard]] std::int64_t bytes_needed() const {
         if (const Tree* const tree = fof_.points.tree()) {
-            return detail::fof_async_bytes_of_tree_on_device(*tree);
+            return detail::fof_async_bytes_on_device(*tree, Engine::automatic, {});
         }
         return detail::fof_async_bytes_on_device(
-            {fof_.points.dtype(), fof_.points.dimension(), fof_.points.count(), fof_.options.engine},
+            AsyncTreeSize{fof_.points.dtype(), fof_.points.dimension(), fof_.points.count()}, fof_.options.engine,
             fof_.options.execution);
     }
     void run() {

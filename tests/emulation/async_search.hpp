@@ -31,16 +31,13 @@ public:
 
     [[nodiscard]] std::int64_t bytes_needed() const {
         const KnnOptions& options = search_.call.options;
+        const auto queries = search_.queries ? std::optional(rows_of_) : std::nullopt;
         if (const Tree* const tree = search_.points.tree()) {
-            return detail::knn_async_bytes_of_tree_on_device(*tree, search_.call.k,
-                                                             search_.queries ? std::optional(rows_of_) : std::nullopt);
+            return detail::knn_async_bytes_on_device(*tree, queries, search_.call.k, Engine::automatic, {});
         }
-        KnnSize size{search_.points.dtype(), search_.points.dimension(), search_.points.count(), {}, search_.call.k,
-                     options.engine};
-        if (search_.queries) {
-            size.queries = search_.queries->count();
-        }
-        return detail::knn_async_bytes_on_device(size, options.execution);
+        return detail::knn_async_bytes_on_device(
+            AsyncTreeSize{search_.points.dtype(), search_.points.dimension(), search_.points.count()}, queries,
+            search_.call.k, options.engine, options.execution);
     }
     void run() {
         const Scratch scratch(context_, bytes_needed());

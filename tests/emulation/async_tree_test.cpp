@@ -71,7 +71,7 @@ struct Labels {
           status(tree.context(), 1), call{PointsView(), length,         {.execution = cuda(1)}, labels.data(),
                                           false,        summary.data(), status.data()} {
         call.in_memory = &tree.tree();
-        const Scratch scratch(tree.context(), on_gpu().fof_async_bytes_of_async_tree(tree.tree(), cuda(1)));
+        const Scratch scratch(tree.context(), on_gpu().fof_async_bytes(tree.tree(), Engine::automatic, cuda(1)));
         expect_no_requests([&] { on_gpu().fof_async(call, scratch.span()); });
         EXPECT_TRUE(scratch.is_alone());
     }
@@ -100,7 +100,8 @@ struct Rows {
             call.queries = queries.points(3);
             others = count;
         }
-        const Scratch scratch(tree.context(), on_gpu().knn_async_bytes_of_async_tree(tree.tree(), k, others, cuda(1)));
+        const Scratch scratch(tree.context(),
+                              on_gpu().knn_async_bytes(tree.tree(), others, k, Engine::automatic, cuda(1)));
         expect_no_requests([&] { on_gpu().knn_async(call, scratch.span()); });
         EXPECT_TRUE(scratch.is_alone());
     }
@@ -203,7 +204,7 @@ TEST_F(AsyncTrees, RefuseAtOnceWhatTheHostCanTell) {
     const auto argument = ErrorKind::invalid_argument;
     const auto refuses = [&](ErrorKind kind, const std::vector<std::string>& parts, const AsyncTree& tree,
                              const std::function<void(detail::DeviceFofAsync&)>& change) {
-        const Scratch scratch(there.context(), on_gpu().fof_async_bytes_of_async_tree(good, cuda(1)));
+        const Scratch scratch(there.context(), on_gpu().fof_async_bytes(good, Engine::automatic, cuda(1)));
         const ThereOn<std::int32_t> labels(there.context(), 70);
         const ThereOn<DeviceFofSummary> summary(there.context(), 1);
         const ThereOn<DeviceStatus> status(there.context(), 1);

@@ -309,10 +309,12 @@ TEST_F(KnnAsyncAlone, RefusesAtOnceWhatTheHostCanTell) {
     const NeighborRows short_rows{std::span(indices).first(279), std::span(distances)};
     search.call.rows = &short_rows;
     EXPECT_TRUE(refuses(argument, {"indices", "279"}, search, scratch.span()));
-    EXPECT_TRUE(is_refused(argument, {"k is 0"},
-                           [&] { (void)detail::knn_async_bytes_on_device({.points = 5, .k = 0}, cuda(1)); }));
-    EXPECT_TRUE(is_refused(ErrorKind::too_large, {"3000000000"},
-                           [&] { (void)detail::knn_async_bytes_on_device({.points = 3000000000}, cuda(1)); }));
+    EXPECT_TRUE(is_refused(argument, {"k is 0"}, [&] {
+        (void)detail::knn_async_bytes_on_device(AsyncTreeSize{.points = 5}, {}, 0, Engine::automatic, cuda(1));
+    }));
+    EXPECT_TRUE(is_refused(ErrorKind::too_large, {"3000000000"}, [&] {
+        (void)detail::knn_async_bytes_on_device(AsyncTreeSize{.points = 3000000000}, {}, 1, Engine::automatic, cuda(1));
+    }));
 }
 
 TEST(DeviceStatusOfTheHost, OfAnotherKindIsRefused) {

@@ -172,7 +172,7 @@ TEST_F(CallsOnDevice, ShowVisitorsWhatTheTreeFinds) {
             detail::check(detail::KnnCall{view, nullptr, 4, options, nullptr, &visitor}, detail::Where::gpu);
         }));
         EXPECT_TRUE(is_refused(ErrorKind::unsupported, {name_of(engine), "asynchronous", "tree"}, [&] {
-            (void)detail::knn_async_bytes_on_device({DType::float32, 3, 100, {}, 4, engine}, cuda());
+            (void)detail::knn_async_bytes_on_device(AsyncTreeSize{DType::float32, 3, 100}, {}, 4, engine, cuda());
         }));
     }
 }

@@ -237,9 +237,10 @@ protected:
     /// Bytes that an asynchronous call needs, or 0 if there is none of the task.
     [[nodiscard]] std::int64_t bytes_needed(Task task, Engine engine) const {
         return task == Task::neighbors || task == Task::neighbors_in_z_order
-                   ? detail::on_gpu().knn_async_bytes({DType::float32, 3, 200, {}, 3, engine}, execution_)
-               : task == Task::groups ? detail::on_gpu().fof_async_bytes({DType::float32, 3, 200, engine}, execution_)
-                                      : 0;
+                   ? detail::on_gpu().knn_async_bytes(AsyncTreeSize{DType::float32, 3, 200}, {}, 3, engine, execution_)
+               : task == Task::groups
+                   ? detail::on_gpu().fof_async_bytes(AsyncTreeSize{DType::float32, 3, 200}, engine, execution_)
+                   : 0;
     }
 };
 
