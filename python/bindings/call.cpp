@@ -164,7 +164,7 @@ void poll_signals(Watch& watch, const nb::object& progress) {
 
 } // namespace
 
-CallOptions call_options(nb::handle device, nb::handle threads, nb::object progress) {
+CallOptions call_options(nb::handle device, nb::handle threads, nb::object progress, nb::object ranks) {
     CallOptions options;
     if (nb::isinstance<nb::str>(device)) {
         options.device = device_named(nb::cast<nb::str>(device).c_str());
@@ -182,6 +182,9 @@ CallOptions call_options(nb::handle device, nb::handle threads, nb::object progr
         }
     }
     options.progress = std::move(progress);
+    if (!ranks.is_none()) {
+        options.ranks.emplace(std::move(ranks));
+    }
     return options;
 }
 

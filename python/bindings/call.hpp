@@ -38,8 +38,10 @@ struct CallOptions {
     std::optional<CallRanks> ranks = {}; ///< or else this process makes the call alone
 };
 
-/// From Python's values: None or a device's name ("cpu", "cuda", "cuda:1"), None or a number of threads.
-[[nodiscard]] CallOptions call_options(nb::handle device, nb::handle threads, nb::object progress);
+/// From Python's values: None or a device's name ("cpu", "cuda", "cuda:1"), None or a number of threads, None or the
+/// processes that make the call together (ranks.hpp).
+[[nodiscard]] CallOptions call_options(nb::handle device, nb::handle threads, nb::object progress,
+                                       nb::object ranks = nb::none());
 
 /// The arguments that all calls share, bound as Call: points or a tree, which it keeps alive; box, device, threads,
 /// progress, engine, and None or the processes that make the call together (ranks.hpp).
@@ -78,7 +80,20 @@ private:
 /// the result: small calls are brief. Throws the exception of the work, of a signal handler or of the progress function.
 void run(const CallOptions& options, std::int64_t size, const std::function<void(const Execution&)>& work);
 
-/// Runs function(options), with the box, engine and execution of the call in the options, and returns its result.
+/// Runs function(execution), and returns its result, whose distribution it reports to the ranks.
+template <class Function>
+[[nodiscard]] auto answer(const CallOptions& call, std::int64_t size, const Function& function) {
+    std::optional<decltype(function(Execution()))> result;
+    run(call, size, [&](const Execution& execution) { result.emplace(function(execution)); });
+    if constexpr (requires { result->distribution->first; }) {
+        if (result->distribution) {
+            call.ranks->report(result->stages, *result->distribution);
+        }
+    }
+    return std::move(*result);
+}
+
+/// The same for function(options), with the box, engine and execution of the call in the options.
 template <class Options, class Function>
 [[nodiscard]] auto answer(const Call& call, std::int64_t size, Options options, const Function& function) {
     if constexpr (requires { options.box; }) {
@@ -87,17 +102,10 @@ template <class Options, class Function>
     if constexpr (requires { options.engine; }) {
         options.engine = call.engine;
     }
-    std::optional<decltype(function(options))> result;
-    run(call, size, [&](const Execution& execution) {
+    return answer(call, size, [&](const Execution& execution) {
         options.execution = execution;
-        result.emplace(function(options));
+        return function(options);
     });
-    if constexpr (requires { result->distribution->first; }) {
-        if (result->distribution) {
-            call.ranks->report(result->stages, *result->distribution);
-        }
-    }
-    return std::move(*result);
 }
 
 /// Issues a UserWarning if a search has unresolved rows, or a spanning tree unresolved edges; over ranks on the first.

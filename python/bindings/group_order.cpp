@@ -24,11 +24,9 @@ std::int64_t order(const InputArray& labels, const OutputArray& indices, const O
     const auto given = numbers_of<const std::int32_t>(labels, options.device, "labels", "int32");
     const auto of_indices = numbers_of<std::int32_t>(indices, options.device, "indices", "int32");
     const auto of_offsets = numbers_of<std::int64_t>(offsets, options.device, "offsets", "int64");
-    std::int64_t members = 0;
-    run(options, std::ssize(given), [&](const Execution& execution) {
-        members = group_order_into(of_indices, of_offsets, given, std::ssize(of_offsets) - 1, execution).members;
+    return answer(options, std::ssize(given), [&](const Execution& execution) {
+        return group_order_into(of_indices, of_offsets, given, std::ssize(of_offsets) - 1, execution).members;
     });
-    return members;
 }
 
 std::size_t bytes_of_row(const InputArray& array) {

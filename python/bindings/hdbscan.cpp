@@ -44,10 +44,8 @@ HdbscanPrediction predict_density_clusters(const Call& call, const HdbscanResult
     constexpr std::int64_t steps = 64; // about, for each new point
     const PointsOrTree points = call.points();
     const PointsView others = points_of(new_points, "new points");
-    HdbscanPrediction found;
-    run(call, points.count() + steps * others.count(),
-        [&](const Execution& execution) { found = approximate_predict(clusters, points, others, execution); });
-    return found;
+    return answer(call, points.count() + steps * others.count(),
+                  [&](const Execution& execution) { return approximate_predict(clusters, points, others, execution); });
 }
 
 void cut_density(const OutputArray& labels, const HdbscanResult& clusters, double eps, nb::handle threads,

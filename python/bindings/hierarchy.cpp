@@ -106,29 +106,20 @@ FofLadder restored_ladder(const nb::dict& state, const std::vector<double>& leng
 FofSummary cut(const OutputArray& labels, const Hierarchy& hierarchy, const LengthArgument& length, nb::handle threads,
                nb::object progress) {
     const std::span<std::int32_t> where = labels_of(labels, {});
-    FofSummary found;
-    run(call_options(nb::none(), threads, std::move(progress)), std::ssize(where), [&](const Execution& execution) {
-        found = fof_into(where, hierarchy.spanning_tree(), length_of(length), execution);
-    });
-    return found;
-}
-
-/// The ranks of a call that has neither points nor a device.
-CallOptions options_over(nb::handle threads, nb::object progress, nb::object ranks) {
-    CallOptions options = call_options(nb::none(), threads, std::move(progress));
-    options.ranks.emplace(std::move(ranks));
-    return options;
+    return answer(call_options(nb::none(), threads, std::move(progress)), std::ssize(where),
+                  [&](const Execution& execution) {
+                      return fof_into(where, hierarchy.spanning_tree(), length_of(length), execution);
+                  });
 }
 
 FofResult cut_over_ranks(const Hierarchy& hierarchy, const LengthArgument& length, nb::handle threads,
                          nb::object progress, nb::object ranks) {
-    const CallOptions options = options_over(threads, std::move(progress), std::move(ranks));
-    FofResult found;
-    run(options, 0,
-        [&](const Execution& execution) { found = fof(hierarchy.spanning_tree(), length_of(length), execution); });
-    options.ranks->report(found.stages, *found.distribution);
-    options.ranks->report("groups", found.groups);
-    options.ranks->report("linking_length", found.linking_length);
+    const CallOptions call = call_options(nb::none(), threads, std::move(progress), std::move(ranks));
+    FofResult found = answer(call, 0, [&](const Execution& execution) {
+        return fof(hierarchy.spanning_tree(), length_of(length), execution);
+    });
+    call.ranks->report("groups", found.groups);
+    call.ranks->report("linking_length", found.linking_length);
     return found;
 }
 
@@ -144,16 +135,10 @@ FofLadder ladder_of(const Call& call, const std::vector<double>& lengths, bool a
 FofLadder ladder_of_hierarchy(const Hierarchy& hierarchy, const std::vector<double>& lengths, bool are_relative,
                               std::int64_t min_members, nb::handle threads, nb::object progress, nb::object ranks) {
     const SpanningTree& tree = hierarchy.spanning_tree();
-    const CallOptions options = ranks.is_none() ? call_options(nb::none(), threads, std::move(progress))
-                                                : options_over(threads, std::move(progress), std::move(ranks));
-    FofLadder found;
-    run(options, tree.points(), [&, at = lengths_of(lengths, are_relative)](const Execution& execution) {
-        found = fof_ladder(tree, at, {.min_members = min_members, .execution = execution});
-    });
-    if (options.ranks) {
-        options.ranks->report(found.stages, *found.distribution);
-    }
-    return found;
+    return answer(call_options(nb::none(), threads, std::move(progress), std::move(ranks)), tree.points(),
+                  [&, at = lengths_of(lengths, are_relative)](const Execution& execution) {
+                      return fof_ladder(tree, at, {.min_members = min_members, .execution = execution});
+                  });
 }
 
 /// One number of each level.
@@ -218,10 +203,8 @@ void label_level(const OutputArray& labels, const FofLadder& ladder, std::int64_
 
 nb::object label_level_over_ranks(const FofLadder& ladder, std::int64_t level, nb::handle threads, nb::object progress,
                                   nb::object ranks) {
-    const CallOptions options = options_over(threads, std::move(progress), std::move(ranks));
-    std::vector<std::int64_t> labels;
-    run(options, 0, [&](const Execution& execution) { labels = ladder.labels64(level, execution); });
-    return owned_array(std::move(labels));
+    return owned_array(answer(call_options(nb::none(), threads, std::move(progress), std::move(ranks)), 0,
+                              [&](const Execution& execution) { return ladder.labels64(level, execution); }));
 }
 
 } // namespace

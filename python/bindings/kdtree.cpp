@@ -12,19 +12,13 @@ namespace kith::python {
 
 namespace {
 
-struct SplitOptions {
-    kdtree::Split split;
-    Execution execution = {};
-};
-
 void order(const Call& call, const OutputArray& indices, const OutputArray& split_axes, int split) {
     const PointsView points = call.points().points();
     const std::span<std::int32_t> of_indices = labels_of(indices, call.device);
     const std::span<std::uint8_t> of_axes = numbers_of<std::uint8_t>(split_axes, call.device, "split axes", "uint8");
-    (void)answer(call, points.count(), SplitOptions{static_cast<kdtree::Split>(split)},
-                 [&](const SplitOptions& options) {
-                     return kdtree_order_into(of_indices, of_axes, points, options.split, options.execution);
-                 });
+    (void)answer(call, points.count(), [&](const Execution& execution) {
+        return kdtree_order_into(of_indices, of_axes, points, static_cast<kdtree::Split>(split), execution);
+    });
 }
 
 } // namespace

@@ -29,8 +29,7 @@ using Indices = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::d
 
 void gather_columns(const nb::object& ranks, nb::handle threads, const Indices& indices,
                     const std::vector<Bytes>& columns, const std::vector<Bytes>& gathered) {
-    CallOptions options = call_options(nb::none(), threads, nb::none());
-    options.ranks.emplace(ranks);
+    const CallOptions options = call_options(nb::none(), threads, nb::none(), ranks);
     std::vector<GatherColumn> of_columns;
     for (std::size_t i = 0; i < columns.size(); ++i) {
         const Bytes& column = columns[i];
@@ -39,9 +38,9 @@ void gather_columns(const nb::object& ranks, nb::handle threads, const Indices& 
                                 gathered[i].data(), static_cast<std::int64_t>(gathered[i].shape(0)));
     }
     const std::span<const std::int64_t> of_indices(indices.data(), indices.size());
-    Traffic traffic;
-    run(options, std::ssize(of_indices),
-        [&](const Execution& execution) { traffic = gather(execution, of_indices, of_columns); });
+    const Traffic traffic = answer(options, std::ssize(of_indices), [&](const Execution& execution) {
+        return gather(execution, of_indices, of_columns);
+    });
     options.ranks->report({}, {.total = std::ssize(of_indices), .traffic = traffic});
 }
 
