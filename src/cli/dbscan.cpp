@@ -26,7 +26,6 @@ struct Arguments : SnapshotArguments {
     std::int64_t min_samples = 5;
     bool star = false;
     Engine engine = Engine::automatic;
-    bool rebalance = false;
 };
 
 /// What write() takes from all ranks: labels, then whether points are core points, for each row of the file.
@@ -101,7 +100,7 @@ void execute(Arguments& arguments, const Invocation& invocation) {
                       {.box = run.box.box,
                        .star = arguments.star,
                        .engine = arguments.engine,
-                       .execution = execution_over(run.ranks(), run.execution(), arguments.rebalance)});
+                       .execution = execution_over(run.ranks(), run.execution(), arguments.common.rebalance)});
     });
     run.box.box = found.box;
     run.clock.add(found.stages);
@@ -137,8 +136,7 @@ Command dbscan_command(const Parser& program) {
     add_types_option(command, arguments->types);
     add_columns_option(command, arguments->columns);
     add_engine_option(command, arguments->engine, tree_or_brute);
-    add_rebalance_option(command, arguments->rebalance);
-    add_execution_options(command, arguments->common, true);
+    add_options_over_ranks(command, arguments->common, true);
     add_footer(command, "Clusters are numbered from 0 by their first core point in the file.",
                "  kith dbscan points.npy --eps 0.5 -o labels.npy\n"
                "  kith dbscan snapshot.hdf5 --eps 20 --min-samples 10 -o clusters.hdf5\n"

@@ -34,7 +34,6 @@ struct Arguments : SearchArguments {
     std::optional<double> radius; ///< instead of k
     SmoothingKernel kernel = SmoothingKernel::cubic_spline;
     bool number = false; ///< of points per volume, whatever their masses
-    bool rebalance = false;
     FieldChoice fields;
 
     [[nodiscard]] Neighborhood neighborhood() const {
@@ -144,7 +143,7 @@ SearchOutcome search(const Arguments& arguments, const SearchTask& task) {
                              .statistics = arguments.fields.found(),
                              .density_gradient = arguments.fields.density_gradient,
                              .engine = arguments.engine,
-                             .execution = execution_over(task.ranks, task.execution, arguments.rebalance)};
+                             .execution = execution_over(task.ranks, task.execution, arguments.common.rebalance)};
     const auto sums = std::make_shared<NeighborSums>(
         task.call([](const auto&... given) { return sum_neighbors(given...); }, arguments.neighborhood(), options));
     task.clock->add(sums->stages);
@@ -252,8 +251,7 @@ Command density_command(const Parser& program) {
     command.flag("--number", "Points per volume, whatever masses the file has", arguments->number);
     add_field_options(command, arguments->fields);
     add_search_options(command, arguments, fmt::format("{}", fmt::join(engine_names, "|")));
-    add_rebalance_option(command, arguments->rebalance);
-    add_execution_options(command, arguments->common);
+    add_options_over_ranks(command, arguments->common);
     add_footer(
         command,
         "Densities are masses per volume where the file has masses, in its units, else points per volume; one for\n"

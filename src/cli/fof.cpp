@@ -89,8 +89,7 @@ Command fof_command(const Parser& program) {
                  "Tipsy, with all its columns",
                  arguments->sorted_snapshot);
     add_sample_options(command, *arguments);
-    add_rebalance_option(command, arguments->rebalance);
-    add_execution_options(command, arguments->common, true);
+    add_options_over_ranks(command, arguments->common, true);
     command.footer("Groups are numbered from 0 by decreasing size.\n\n" + std::string(input_formats) + "\n\n" +
                    catalog_help() +
                    "\n"

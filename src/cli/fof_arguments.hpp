@@ -30,7 +30,6 @@ struct FofArguments : SnapshotArguments {
     std::optional<std::int64_t> sample;               ///< particles to take at random
     std::int64_t seed = 1;
     std::int64_t min_members = 20;
-    bool rebalance = false;
     Engine engine = Engine::automatic;
     bool by_spanning_tree = false; ///< of the engine automatic, which is cut at the linking length
 };

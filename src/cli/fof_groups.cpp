@@ -74,7 +74,7 @@ void refuse_early(const FofArguments& arguments, FofRun& run) {
 }
 
 void find_groups(const FofArguments& arguments, FofRun& run, const Execution& execution) {
-    const Execution over_ranks = execution_over(run.ranks(), execution, arguments.rebalance);
+    const Execution over_ranks = execution_over(run.ranks(), execution, arguments.common.rebalance);
     run.in_context([&] { run.groups = groups_of(arguments, run, over_ranks); });
     run.add_traffic(run.groups.distribution);
     run.box.box = run.groups.box;

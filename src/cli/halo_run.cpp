@@ -171,7 +171,7 @@ void find_halos(const HaloArguments& arguments, HaloRun& run, const Execution& e
     run.gravity.options.execution =
         run.ranks() == nullptr
             ? execution
-            : execution_over(run.ranks(), cpu(execution.threads, execution.progress), arguments.rebalance);
+            : execution_over(run.ranks(), cpu(execution.threads, execution.progress), arguments.common.rebalance);
     run.in_context([&] { run.halos = halos(run.groups, particles, run.gravity.options); });
     run.tree.reset();
     run.clock.add(run.halos.stages);

@@ -134,8 +134,7 @@ Command halos_command(const Parser& program) {
                  "Also write the whole snapshot in the order of groups, .hdf5: in each type first the members of group "
                  "0, the bound ones by energy before the others, then those of group 1 ..., then all other particles",
                  arguments->sorted_snapshot);
-    add_rebalance_option(command, arguments->rebalance);
-    add_execution_options(command, arguments->common, true);
+    add_options_over_ranks(command, arguments->common, true);
     command.footer("A halo is what is bound of its group by gravity, as SUBFIND finds it; its center is the member of "
                    "lowest potential.\n"
                    "The file has the names of Gadget-4 and AREPO: /Group has GroupPos (that center), GroupCM and the\n"

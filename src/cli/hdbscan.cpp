@@ -32,7 +32,6 @@ struct Arguments : SearchArguments {
     double epsilon = 0;
     std::int64_t max_cluster_size = 0; ///< any
     bool allow_single_cluster = false;
-    bool rebalance = false;
     std::string picture;
 };
 
@@ -55,7 +54,7 @@ void gather(RankTeam* ranks, HdbscanResult& found) {
 SearchOutcome search(const Arguments& arguments, const SearchTask& task) {
     HdbscanOptions options = options_of(arguments);
     options.box = task.box;
-    options.execution = execution_over(task.ranks, task.execution, arguments.rebalance);
+    options.execution = execution_over(task.ranks, task.execution, arguments.common.rebalance);
     const auto found = std::make_shared<HdbscanResult>(
         task.library([&] { return hdbscan(task.points, arguments.min_cluster_size, options); }));
     task.clock->add(found->stages);
@@ -154,8 +153,7 @@ Command hdbscan_command(const Parser& program) {
     command.file("--picture", "Also draw the condensed tree with the selected clusters in color, .png",
                  arguments->picture);
     add_point_options(command, arguments, tree_or_brute);
-    add_rebalance_option(command, arguments->rebalance);
-    add_execution_options(command, arguments->common);
+    add_options_over_ranks(command, arguments->common);
     add_footer(command,
                "Rows count the points read, in file order: with --types 1 they are rows of type 1. Clusters are\n"
                "numbered from 0 by their first member.",

@@ -29,7 +29,6 @@ struct Arguments : SnapshotArguments {
     std::optional<VelocityLength> psi; ///< at the longest of them
     Engine engine = Engine::automatic;
     std::int64_t min_members = 20;
-    bool rebalance = false;
 
     [[nodiscard]] std::vector<LinkingLength> linking_lengths() const {
         std::vector<LinkingLength> result;
@@ -272,7 +271,7 @@ void execute(Arguments& arguments, const Invocation& invocation) {
     const std::vector<LinkingLength> lengths = arguments.linking_lengths();
     SpanningTreeOptions options{.box = run.box.box,
                                 .engine = arguments.engine,
-                                .execution = execution_over(run.ranks(), run.execution(), arguments.rebalance)};
+                                .execution = execution_over(run.ranks(), run.execution(), arguments.common.rebalance)};
     Execution execution = cpu(options.execution.threads, options.execution.progress); // of all but the tree
     execution.team = options.execution.team;
     FofLadder ladder;
@@ -329,8 +328,7 @@ Command hierarchy_command(const Parser& program) {
                  arguments->writes_labels);
     add_engine_option(command, arguments->engine, tree_or_brute);
     add_psi_options(command, arguments->psi, "Groups");
-    add_rebalance_option(command, arguments->rebalance);
-    add_execution_options(command, arguments->common);
+    add_options_over_ranks(command, arguments->common);
     add_footer(
         command,
         "One minimum spanning tree serves all linking lengths. Groups of a level are numbered from 0 by\n"

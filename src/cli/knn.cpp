@@ -25,7 +25,6 @@ struct Arguments : SearchArguments {
     std::int64_t k = 0;
     double max_distance = std::numeric_limits<double>::infinity();
     bool squared = false;
-    bool rebalance = false;
     std::optional<CloverOptions> clover; ///< none: those of every call
 };
 
@@ -68,7 +67,7 @@ SearchOutcome search(const Arguments& arguments, const SearchTask& task) {
                              .squared = arguments.squared,
                              .engine = arguments.engine,
                              .z_order = arguments.z_order,
-                             .execution = execution_over(task.ranks, task.execution, arguments.rebalance)};
+                             .execution = execution_over(task.ranks, task.execution, arguments.common.rebalance)};
     const auto found = std::make_shared<const KnnResult>(
         task.call([&](const PointsView& points,
                       const auto&... given) { return index ? knn(*index, given...) : knn(points, given...); },
@@ -170,8 +169,7 @@ Command knn_command(const Parser& program) {
     command.flag("--squared", "Write squared distances", arguments->squared);
     command.flag("--z-order", "Leave rows along the z-order curve of their queries, in one process",
                  arguments->z_order);
-    add_rebalance_option(command, arguments->rebalance);
-    add_execution_options(command, arguments->common, true);
+    add_options_over_ranks(command, arguments->common, true);
     add_footer(command,
                "Indices count the points read, in file order: with --types 1 they are rows of type 1.\n"
                "Neighbors are ordered by distance, ties by index.",

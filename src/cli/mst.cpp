@@ -61,7 +61,6 @@ std::vector<RankArray> arrays_of(const SpanningTree& tree, IndexType type) {
 struct Arguments : SearchArguments {
     std::optional<VelocityLength> psi;
     std::optional<LinkingLength> linking_length; ///< at which psi is given
-    bool rebalance = false;
 };
 
 /// The length at which a tree in phase space is found.
@@ -72,7 +71,7 @@ LinkingLength length_of(const Arguments& arguments) {
 SearchOutcome search(const Arguments& arguments, const SearchTask& task) {
     SpanningTreeOptions options{.box = task.box,
                                 .engine = arguments.engine,
-                                .execution = execution_over(task.ranks, task.execution, arguments.rebalance)};
+                                .execution = execution_over(task.ranks, task.execution, arguments.common.rebalance)};
     const auto phase_space =
         task.library([&] { return phase_space_of(arguments.psi, task.snapshot, arguments.snapshot); });
     if (phase_space) {
@@ -157,8 +156,7 @@ Command mst_command(const Parser& program) {
     add_point_options(command, arguments, tree_or_brute);
     add_psi_options(command, arguments->psi, "The tree");
     add_linking_length_options(command, arguments->linking_length);
-    add_rebalance_option(command, arguments->rebalance);
-    add_execution_options(command, arguments->common);
+    add_options_over_ranks(command, arguments->common);
     add_footer(
         command,
         "A row of edges holds the indices of two points, the smaller one first; its weight is their distance.\n"

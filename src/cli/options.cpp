@@ -260,11 +260,12 @@ void add_columns_option(const Parser& command, std::vector<std::string>& columns
     });
 }
 
-void add_rebalance_option(const Parser& command, bool& rebalance) {
+void add_options_over_ranks(const Parser& command, CommonOptions& options, bool on_gpus_of_ranks) {
     command.flag("--rebalance",
                  "Under mpirun, let every process work on about as many points, near each other, wherever they are "
                  "in the file",
-                 rebalance);
+                 options.rebalance);
+    add_execution_options(command, options, on_gpus_of_ranks);
 }
 
 void add_engine_option(const Parser& command, Engine& engine, const std::string& answering) {

@@ -91,7 +91,8 @@ struct CommonOptions {
     bool json = false;
     int threads = 0;
     Device device;
-    bool any_gpu = false; ///< `--device cuda`: over ranks each takes a GPU of its machine in turn
+    bool any_gpu = false;   ///< `--device cuda`: over ranks each takes a GPU of its machine in turn
+    bool rebalance = false; ///< points over ranks
 };
 
 /// What commands that read one snapshot understand.
@@ -141,6 +142,8 @@ void add_json_option(const Parser& command, CommonOptions& options);
 void add_threads_option(const Parser& command, CommonOptions& options);
 /// Where and with how many threads to run, and --json. The help says whether ranks can have a GPU each.
 void add_execution_options(const Parser& command, CommonOptions& options, bool on_gpus_of_ranks = false);
+/// The same and --rebalance, for commands that run over ranks.
+void add_options_over_ranks(const Parser& command, CommonOptions& options, bool on_gpus_of_ranks = false);
 void add_box_option(const Parser& command, BoxChoice& choice);
 void add_types_option(const Parser& command, io::TypeSelection& selection);
 void add_columns_option(
@@ -149,7 +152,6 @@ void add_columns_option(
         "Columns of a text table that are the coordinates: names, numbers from 1, or all (default: "
         "x, y and z by name, or all of two or three without names); mass=NAME among them is that of the masses");
 /// Over ranks.
-void add_rebalance_option(const Parser& command, bool& rebalance);
 /// The engines that answer every call, for add_engine_option.
 inline constexpr const char* tree_or_brute = "auto|tree|brute";
 /// `answering` lists the engines that support the call, with | between them; others are refused.

@@ -39,7 +39,6 @@ struct Arguments : SearchArguments {
     int line_of_sight = -1;
     bool weights = false;
     bool separations = false;
-    bool rebalance = false;
 };
 
 /// The masses of the particles as weights; none: the file has no masses.
@@ -235,7 +234,7 @@ PairCounts named_by_options(const Call& call) {
 SearchOutcome search(const Arguments& arguments, const SearchTask& task) {
     PairCountOptions options = options_of(arguments);
     options.box = task.box;
-    options.execution = execution_over(task.ranks, task.execution, arguments.rebalance);
+    options.execution = execution_over(task.ranks, task.execution, arguments.common.rebalance);
     std::optional<Weights> weights;
     agreed_over(task.ranks, [&] { weights.emplace(arguments, task); });
     options.weights = weights->of_points;
@@ -358,8 +357,7 @@ Command pairs_command(const Parser& program) {
     command.flag("--separations", "Also find the mean separation of the pairs of each bin (of r, rp or s)",
                  arguments->separations);
     add_point_options(command, arguments, "auto|tree");
-    add_rebalance_option(command, arguments->rebalance);
-    add_execution_options(command, arguments->common);
+    add_options_over_ranks(command, arguments->common);
     add_footer(
         command,
         "A pair is in a bin if its distance is above the lower edge and not above the upper one; one at 0 is in\n"

@@ -23,7 +23,6 @@ struct Arguments : SearchArguments {
     double radius = 0;
     bool only_counts = false;
     std::optional<RowOrder> order;
-    bool rebalance = false;
 };
 
 RowOrder parse_order(std::string_view text) {
@@ -105,7 +104,7 @@ SearchOutcome search(const Arguments& arguments, const SearchTask& task) {
                                 .exclude_self = arguments.exclude_self,
                                 .order = arguments.order.value_or(RowOrder::distance),
                                 .engine = arguments.engine,
-                                .execution = execution_over(task.ranks, task.execution, arguments.rebalance)};
+                                .execution = execution_over(task.ranks, task.execution, arguments.common.rebalance)};
     return (arguments.only_counts ? search_counts : search_rows)(arguments, task, options);
 }
 
@@ -148,8 +147,7 @@ Command radius_command(const Parser& program) {
                  "The order of a query's neighbors: distance (the default; ties by index) or index",
                  [arguments](const std::string& text) { arguments->order = parse_order(text); });
     add_search_options(command, arguments, std::string(tree_or_brute) + "|kdtree");
-    add_rebalance_option(command, arguments->rebalance);
-    add_execution_options(command, arguments->common, true);
+    add_options_over_ranks(command, arguments->common, true);
     add_footer(command,
                "The neighbors of query i are elements offsets[i] to offsets[i + 1] - 1 of indices and distances.\n"
                "Indices count the points read, in file order: with --types 1 they are rows of type 1.",
