@@ -100,7 +100,7 @@ void execute(Arguments& arguments, const Invocation& invocation) {
                       {.box = run.box.box,
                        .star = arguments.star,
                        .engine = arguments.engine,
-                       .execution = execution_over(run.ranks(), run.execution(), arguments.common.rebalance)});
+                       .execution = run.execution_together()});
     });
     run.box.box = found.box;
     run.clock.add(found.stages);

@@ -131,10 +131,10 @@ std::string loneliness(const Arguments& arguments, RankTeam* ranks, const std::v
 }
 
 SearchOutcome search(const Arguments& arguments, const SearchTask& task) {
-    const std::optional<ScalarsView> masses = arguments.number ? std::nullopt : masses_of(task.snapshot);
+    const std::optional<ScalarsView> masses = arguments.number ? std::nullopt : masses_of(task.run.snapshot);
     Fields fields;
-    agreed_over(task.ranks, [&] { fields = fields_of(arguments.fields, task.snapshot, arguments.snapshot); });
-    const SumOptions options{.box = task.box,
+    agreed_over(task.run.ranks(), [&] { fields = fields_of(arguments.fields, task.run.snapshot, arguments.snapshot); });
+    const SumOptions options{.box = task.run.box.box,
                              .kernel = arguments.kernel,
                              .exclude_self = arguments.exclude_self,
                              .masses = masses,
@@ -143,12 +143,12 @@ SearchOutcome search(const Arguments& arguments, const SearchTask& task) {
                              .statistics = arguments.fields.found(),
                              .density_gradient = arguments.fields.density_gradient,
                              .engine = arguments.engine,
-                             .execution = execution_over(task.ranks, task.execution, arguments.common.rebalance)};
+                             .execution = task.run.execution_together()};
     const auto sums = std::make_shared<NeighborSums>(
         task.call([](const auto&... given) { return sum_neighbors(given...); }, arguments.neighborhood(), options));
-    task.clock->add(sums->stages);
-    const std::int64_t queries = sum_over(task.ranks, std::ssize(sums->density));
-    const Spread spread(on_first(task.ranks, sums->density)); // the median needs all densities
+    task.run.clock.add(sums->stages);
+    const std::int64_t queries = sum_over(task.run.ranks(), std::ssize(sums->density));
+    const Spread spread(on_first(task.run.ranks(), sums->density)); // the median needs all densities
     const std::string kernel(smoothing_kernel_names[static_cast<std::size_t>(arguments.kernel)]);
     const char* const quantity = masses ? "mass per volume" : "points per volume";
     SearchOutcome outcome;
@@ -157,11 +157,11 @@ SearchOutcome search(const Arguments& arguments, const SearchTask& task) {
     outcome.warnings = {sums->unresolved.warning(), std::string(sums->warning)};
     if (arguments.radius) {
         outcome.facts["radius"] = *arguments.radius;
-        outcome.warnings.push_back(loneliness(arguments, task.ranks, sums->counts, task.queries.has_value()));
+        outcome.warnings.push_back(loneliness(arguments, task.run.ranks(), sums->counts, task.queries.has_value()));
     } else {
         outcome.facts["k"] = arguments.k;
         outcome.warnings.push_back(warning_of_short_rows(arguments.k, arguments.exclude_self,
-                                                         sum_over(task.ranks, task.points.count()), queries,
+                                                         sum_over(task.run.ranks(), task.run.points().count()), queries,
                                                          "kernels reach to the farthest of them"));
     }
     outcome.facts["kernel"] = kernel;
@@ -173,14 +173,14 @@ SearchOutcome search(const Arguments& arguments, const SearchTask& task) {
         outcome.facts["fields"] = fields.names;
         outcome.parameters["fields"] = fmt::format("{}", fmt::join(fields.names, ","));
     }
-    add_units(task.snapshot, masses.has_value(), task.points.dimension(), outcome.parameters);
+    add_units(task.run.snapshot, masses.has_value(), task.run.points().dimension(), outcome.parameters);
     const std::string extent =
         arguments.radius ? fmt::format("within {}", *arguments.radius) : fmt::format("of {} neighbors", arguments.k);
     outcome.report = fmt::format("{}, {} kernel {}: from {:.6g} to {:.6g}, median {:.6g}", quantity, kernel, extent,
                                  spread.least, spread.greatest, spread.median);
     io::DensitySource file{.rows = queries};
     outcome.funnel = std::make_shared<RankFunnel>(
-        task.ranks, columns_of(*sums, fields, options, !arguments.radius, task.points.dimension(), file));
+        task.run.ranks(), columns_of(*sums, fields, options, !arguments.radius, task.run.points().dimension(), file));
     file.next = blocks_from(outcome.funnel, sums);
     outcome.write = [file](const std::filesystem::path& path, const io::Provenance& made_by) {
         if (path.extension() == ".npy") {
@@ -214,7 +214,6 @@ void run(Arguments& arguments, const Invocation& invocation) {
          .with_velocities = arguments.fields.has(FieldColumn::velocity),
          .with_internal_energies = arguments.fields.has(FieldColumn::internal_energy),
          .writes_npy = true,
-         .memory_remedy = "choose fewer points, with --types or another file",
          .run = [&](const SearchTask& task) { return search(arguments, task); },
          .try_out =
              [&](const PointsView& none, const Execution& execution) {

@@ -53,13 +53,13 @@ void gather(RankTeam* ranks, HdbscanResult& found) {
 
 SearchOutcome search(const Arguments& arguments, const SearchTask& task) {
     HdbscanOptions options = options_of(arguments);
-    options.box = task.box;
-    options.execution = execution_over(task.ranks, task.execution, arguments.common.rebalance);
+    options.box = task.run.box.box;
+    options.execution = task.run.execution_together();
     const auto found = std::make_shared<HdbscanResult>(
-        task.library([&] { return hdbscan(task.points, arguments.min_cluster_size, options); }));
-    task.clock->add(found->stages);
-    if (task.ranks != nullptr && !(arguments.output.empty() && arguments.picture.empty())) {
-        gather(task.ranks, *found);
+        task.library([&] { return hdbscan(task.run.points(), arguments.min_cluster_size, options); }));
+    task.run.clock.add(found->stages);
+    if (task.run.ranks() != nullptr && !(arguments.output.empty() && arguments.picture.empty())) {
+        gather(task.run.ranks(), *found);
     }
     std::vector<std::int64_t> largest = found->sizes;
     std::sort(largest.begin(), largest.end(), std::greater<>());
@@ -76,7 +76,8 @@ SearchOutcome search(const Arguments& arguments, const SearchTask& task) {
     outcome.facts["device"] = name_of(arguments.common.device);
     outcome.parameters["min_samples"] = fmt::format("{}", found->min_samples);
     outcome.warnings.push_back(found->unresolved.warning());
-    outcome.warnings.push_back(warning_of_few_points(arguments.min_samples, sum_over(task.ranks, task.points.count())));
+    outcome.warnings.push_back(
+        warning_of_few_points(arguments.min_samples, sum_over(task.run.ranks(), task.run.points().count())));
     outcome.report = fmt::format("{} cluster{} of {} or more points, {} noise point{}", format_count(found->clusters()),
                                  found->clusters() == 1 ? "" : "s", format_count(found->min_cluster_size),
                                  format_count(found->noise_points), found->noise_points == 1 ? "" : "s");
@@ -116,7 +117,6 @@ void run(Arguments& arguments, const Invocation& invocation) {
                                {"max_cluster_size", fmt::format("{}", arguments.max_cluster_size)},
                                {"allow_single_cluster", arguments.allow_single_cluster ? "true" : "false"}},
                 .picture = arguments.picture,
-                .memory_remedy = "choose fewer points, with --types or another file",
                 .run = [&](const SearchTask& task) { return search(arguments, task); },
                 .try_out =
                     [&](const PointsView& none, const Execution& execution) {

@@ -269,9 +269,7 @@ void execute(Arguments& arguments, const Invocation& invocation) {
     add_mass_warning(run.warnings, arguments.are_relative, run.overview());
 
     const std::vector<LinkingLength> lengths = arguments.linking_lengths();
-    SpanningTreeOptions options{.box = run.box.box,
-                                .engine = arguments.engine,
-                                .execution = execution_over(run.ranks(), run.execution(), arguments.common.rebalance)};
+    SpanningTreeOptions options{.box = run.box.box, .engine = arguments.engine, .execution = run.execution_together()};
     Execution execution = cpu(options.execution.threads, options.execution.progress); // of all but the tree
     execution.team = options.execution.team;
     FofLadder ladder;

@@ -58,27 +58,28 @@ Json describe(const CloverOptions& options) {
 SearchOutcome search(const Arguments& arguments, const SearchTask& task) {
     std::optional<Tree> index;
     if (arguments.clover) {
-        index = task.library([&] { return index_of(arguments, task.points, task.box, task.execution); });
-        task.clock->add(index->stages());
+        index = task.library(
+            [&] { return index_of(arguments, task.run.points(), task.run.box.box, task.run.execution()); });
+        task.run.clock.add(index->stages());
     }
-    const KnnOptions options{.box = index ? Box{} : task.box,
+    const KnnOptions options{.box = index ? Box{} : task.run.box.box,
                              .exclude_self = arguments.exclude_self,
                              .max_distance = arguments.max_distance,
                              .squared = arguments.squared,
                              .engine = arguments.engine,
                              .z_order = arguments.z_order,
-                             .execution = execution_over(task.ranks, task.execution, arguments.common.rebalance)};
+                             .execution = task.run.execution_together()};
     const auto found = std::make_shared<const KnnResult>(
         task.call([&](const PointsView& points,
                       const auto&... given) { return index ? knn(*index, given...) : knn(points, given...); },
                   arguments.k, options));
-    task.clock->add(found->stages);
+    task.run.clock.add(found->stages);
     SearchOutcome outcome;
-    outcome.queries = sum_over(task.ranks, found->rows());
+    outcome.queries = sum_over(task.run.ranks(), found->rows());
     outcome.warnings.push_back(found->unresolved.warning());
     outcome.warnings.push_back(warning_of_short_rows(arguments.k, arguments.exclude_self,
-                                                     sum_over(task.ranks, task.points.count()), *outcome.queries,
-                                                     "rows end with the index -1, at infinity"));
+                                                     sum_over(task.run.ranks(), task.run.points().count()),
+                                                     *outcome.queries, "rows end with the index -1, at infinity"));
     outcome.facts["k"] = arguments.k;
     outcome.facts["engine"] = name_of(found->engine);
     outcome.facts["device"] = name_of(arguments.common.device);
@@ -97,8 +98,8 @@ SearchOutcome search(const Arguments& arguments, const SearchTask& task) {
     outcome.distribution = found->distribution;
     const IndexType type = index_type_of(task);
     outcome.funnel =
-        std::make_shared<RankFunnel>(task.ranks, std::vector{indices_of(*found, type), distances_of(*found),
-                                                             array_of(std::as_bytes(found->query_indices()))});
+        std::make_shared<RankFunnel>(task.run.ranks(), std::vector{indices_of(*found, type), distances_of(*found),
+                                                                   array_of(std::as_bytes(found->query_indices()))});
     const io::NeighborSource source{
         *outcome.queries, arguments.k, type, found->dtype(), blocks_from(outcome.funnel, found), arguments.z_order};
     outcome.write = [source](const std::filesystem::path& path, const io::Provenance& made_by) {

@@ -69,28 +69,27 @@ LinkingLength length_of(const Arguments& arguments) {
 }
 
 SearchOutcome search(const Arguments& arguments, const SearchTask& task) {
-    SpanningTreeOptions options{.box = task.box,
-                                .engine = arguments.engine,
-                                .execution = execution_over(task.ranks, task.execution, arguments.common.rebalance)};
+    SpanningTreeOptions options{
+        .box = task.run.box.box, .engine = arguments.engine, .execution = task.run.execution_together()};
     const auto phase_space =
-        task.library([&] { return phase_space_of(arguments.psi, task.snapshot, arguments.snapshot); });
+        task.library([&] { return phase_space_of(arguments.psi, task.run.snapshot, arguments.snapshot); });
     if (phase_space) {
         options.phase_space = PhaseSpaceAt{*phase_space, length_of(arguments)};
     }
-    const auto found = task.library([&] { return spanning_tree(task.points, options); });
-    task.clock->add(found.stages);
+    const auto found = task.library([&] { return spanning_tree(task.run.points(), options); });
+    task.run.clock.add(found.stages);
     const auto tree = std::make_shared<const SpanningTree>(
-        task.ranks == nullptr ? found : task.library([&] { return edges_in_order(found, options.execution); }));
+        task.run.ranks() == nullptr ? found : task.library([&] { return edges_in_order(found, options.execution); }));
     SearchOutcome outcome;
-    if (task.ranks != nullptr) {
-        task.clock->add(tree->stages);
+    if (task.run.ranks() != nullptr) {
+        task.run.clock.add(tree->stages);
         outcome.distribution = found.distribution;
         outcome.distribution->traffic.bytes_received += tree->distribution->traffic.bytes_received;
         outcome.distribution->traffic.messages_sent += tree->distribution->traffic.messages_sent;
     }
-    const Lengths lengths = tree->dtype() == DType::float32 ? lengths_of(tree->weights<float>(), task.ranks)
-                                                            : lengths_of(tree->weights<double>(), task.ranks);
-    const std::int64_t edges = sum_over(task.ranks, tree->count());
+    const Lengths lengths = tree->dtype() == DType::float32 ? lengths_of(tree->weights<float>(), task.run.ranks())
+                                                            : lengths_of(tree->weights<double>(), task.run.ranks());
+    const std::int64_t edges = sum_over(task.run.ranks(), tree->count());
     outcome.facts["edges"] = edges;
     outcome.facts["total_length"] = lengths.total;
     outcome.facts["longest_edge"] = lengths.longest;
@@ -102,17 +101,17 @@ SearchOutcome search(const Arguments& arguments, const SearchTask& task) {
     if (arguments.psi) {
         const SpanningTreeFacts& facts = tree->facts();
         const ComparedVelocities velocities{*arguments.psi, facts.velocity_length, facts.velocity_scale,
-                                            task.snapshot.header};
+                                            task.run.snapshot.header};
         velocities.add_to(outcome.facts);
         velocities.add_to(outcome.parameters);
         outcome.facts["linking_length"] = facts.linking_length;
-        add_mass_warning(outcome.warnings, length_of(arguments).is_relative(), task.overview);
+        add_mass_warning(outcome.warnings, length_of(arguments).is_relative(), task.run.overview());
         outcome.parameters["linking_length"] = format_length(facts.linking_length, tree->dtype());
         outcome.report += fmt::format(", in phase space at the linking length {}; {}",
                                       outcome.parameters["linking_length"], velocities.text());
     }
     const IndexType type = index_type_of(task);
-    outcome.funnel = std::make_shared<RankFunnel>(task.ranks, arrays_of(*tree, type));
+    outcome.funnel = std::make_shared<RankFunnel>(task.run.ranks(), arrays_of(*tree, type));
     const io::SpanningTreeSource source{edges, type, tree->dtype(), blocks_from(outcome.funnel, tree)};
     outcome.write = [source](const std::filesystem::path& path, const io::Provenance& made_by) {
         (path.extension() == ".npz" ? io::stream_spanning_tree_npz : io::stream_spanning_tree_hdf5)(path, source,
@@ -135,7 +134,6 @@ void run(Arguments& arguments, const Invocation& invocation) {
                {.stages = {"read", "upload", "order", "tree", "neighbors", "connect", "download", "edges", "write"},
                 .parameters = {},
                 .in_phase_space = arguments.psi.has_value(),
-                .memory_remedy = "choose fewer points, with --types or another file",
                 .run = [&](const SearchTask& task) { return search(arguments, task); },
                 .try_out =
                     [&](const PointsView& none, const Execution& execution) {

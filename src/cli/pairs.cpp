@@ -63,7 +63,7 @@ struct Weights {
         if (!arguments.weights) {
             return;
         }
-        of_points = weights_of(task.snapshot);
+        of_points = weights_of(task.run.snapshot);
         of_others = task.of_queries != nullptr ? weights_of(*task.of_queries) : std::nullopt;
         if (!of_points && !of_others) {
             throw UsageError(
@@ -233,19 +233,19 @@ PairCounts named_by_options(const Call& call) {
 
 SearchOutcome search(const Arguments& arguments, const SearchTask& task) {
     PairCountOptions options = options_of(arguments);
-    options.box = task.box;
-    options.execution = execution_over(task.ranks, task.execution, arguments.common.rebalance);
+    options.box = task.run.box.box;
+    options.execution = task.run.execution_together();
     std::optional<Weights> weights;
-    agreed_over(task.ranks, [&] { weights.emplace(arguments, task); });
+    agreed_over(task.run.ranks(), [&] { weights.emplace(arguments, task); });
     options.weights = weights->of_points;
     options.other_weights = weights->of_others;
     const auto found = std::make_shared<const PairCounts>(task.library([&] {
         return named_by_options([&] {
-            return task.queries ? pair_counts(task.points, *task.queries, arguments.edges, options)
-                                : pair_counts(task.points, arguments.edges, options);
+            return task.queries ? pair_counts(task.run.points(), *task.queries, arguments.edges, options)
+                                : pair_counts(task.run.points(), arguments.edges, options);
         });
     }));
-    task.clock->add(found->stages);
+    task.run.clock.add(found->stages);
     const std::int64_t pairs = std::accumulate(found->counts.begin(), found->counts.end(), std::int64_t{0});
     const std::string binning(pair_binning_names[static_cast<std::size_t>(options.binning)]);
     SearchOutcome outcome;
@@ -275,7 +275,7 @@ SearchOutcome search(const Arguments& arguments, const SearchTask& task) {
     outcome.parameters["binning"] = binning;
     std::string sets;
     if (task.queries) {
-        const std::int64_t others = sum_over(task.ranks, task.queries->count());
+        const std::int64_t others = sum_over(task.run.ranks(), task.queries->count());
         outcome.facts["n_with"] = others;
         outcome.parameters["with"] = arguments.queries;
         sets = fmt::format(" with the {} of '{}'", format_count(others), arguments.queries);
@@ -307,7 +307,6 @@ void run(Arguments& arguments, const Invocation& invocation) {
                 .with_query_masses = arguments.weights,
                 .second_set = "other points",
                 .second_columns = "--with-columns",
-                .memory_remedy = "choose fewer points, with --types or another file",
                 .run = [&](const SearchTask& task) { return search(arguments, task); },
                 .try_out =
                     [&](const PointsView& none, const Execution& execution) {

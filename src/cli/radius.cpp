@@ -35,8 +35,8 @@ RowOrder parse_order(std::string_view text) {
 /// What is found, rows or their lengths; of this rank.
 SearchOutcome outcome_of(const Arguments& arguments, const SearchTask& task, std::int64_t neighbors_here,
                          std::int64_t queries_here, const SearchSummary& found) {
-    const std::int64_t neighbors = sum_over(task.ranks, neighbors_here);
-    const std::int64_t queries = sum_over(task.ranks, queries_here);
+    const std::int64_t neighbors = sum_over(task.run.ranks(), neighbors_here);
+    const std::int64_t queries = sum_over(task.run.ranks(), queries_here);
     const double mean = static_cast<double>(neighbors) / static_cast<double>(queries);
     SearchOutcome outcome;
     outcome.queries = queries;
@@ -50,13 +50,14 @@ SearchOutcome outcome_of(const Arguments& arguments, const SearchTask& task, std
 }
 
 SearchOutcome search_counts(const Arguments& arguments, const SearchTask& task, const RadiusOptions& options) {
-    const auto found = std::make_shared<const RadiusCounts>(task.clock->time("count", [&] {
+    const auto found = std::make_shared<const RadiusCounts>(task.run.clock.time("count", [&] {
         return task.call([](const auto&... given) { return radius_count(given...); }, Radii(arguments.radius), options);
     }));
     const std::vector<std::int64_t>& counts = found->counts;
     const std::int64_t neighbors = std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
     SearchOutcome outcome = outcome_of(arguments, task, neighbors, std::ssize(counts), *found);
-    outcome.funnel = std::make_shared<RankFunnel>(task.ranks, std::vector{array_of(std::as_bytes(std::span(counts)))});
+    outcome.funnel =
+        std::make_shared<RankFunnel>(task.run.ranks(), std::vector{array_of(std::as_bytes(std::span(counts)))});
     const io::NumberSource source{*outcome.queries, blocks_from(outcome.funnel, found)};
     outcome.write = [source](const std::filesystem::path& path, const io::Provenance& made_by) {
         (path.extension() == ".npz" ? io::stream_radius_counts_npz : io::stream_radius_counts_hdf5)(path, source,
@@ -82,13 +83,14 @@ RankArray offsets_of(const RadiusResult& found, RankTeam* ranks) {
 SearchOutcome search_rows(const Arguments& arguments, const SearchTask& task, const RadiusOptions& options) {
     const auto found = std::make_shared<const RadiusResult>(
         task.call([](const auto&... given) { return radius_search(given...); }, Radii(arguments.radius), options));
-    task.clock->add(found->stages);
+    task.run.clock.add(found->stages);
     SearchOutcome outcome = outcome_of(arguments, task, found->size(), found->rows(), *found);
     outcome.facts["engine"] = name_of(found->engine);
     outcome.warnings.push_back(found->unresolved.warning());
     const IndexType type = index_type_of(task);
-    outcome.funnel = std::make_shared<RankFunnel>(
-        task.ranks, std::vector{offsets_of(*found, task.ranks), indices_of(*found, type), distances_of(*found)});
+    outcome.funnel =
+        std::make_shared<RankFunnel>(task.run.ranks(), std::vector{offsets_of(*found, task.run.ranks()),
+                                                                   indices_of(*found, type), distances_of(*found)});
     const io::RadiusSource source{*outcome.queries, outcome.facts["neighbors"].get<std::int64_t>(), type,
                                   found->dtype(), blocks_from(outcome.funnel, found)};
     outcome.write = [source](const std::filesystem::path& path, const io::Provenance& made_by) {
@@ -100,11 +102,11 @@ SearchOutcome search_rows(const Arguments& arguments, const SearchTask& task, co
 
 /// Every rank searches for its share; rank 0 writes what the others send.
 SearchOutcome search(const Arguments& arguments, const SearchTask& task) {
-    const RadiusOptions options{.box = task.box,
+    const RadiusOptions options{.box = task.run.box.box,
                                 .exclude_self = arguments.exclude_self,
                                 .order = arguments.order.value_or(RowOrder::distance),
                                 .engine = arguments.engine,
-                                .execution = execution_over(task.ranks, task.execution, arguments.common.rebalance)};
+                                .execution = task.run.execution_together()};
     return (arguments.only_counts ? search_counts : search_rows)(arguments, task, options);
 }
 

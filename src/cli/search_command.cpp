@@ -167,8 +167,9 @@ std::string describe_queries(const SearchArguments& arguments, std::int64_t quer
 } // namespace
 
 IndexType index_type_of(const SearchTask& task) {
-    return sum_over(task.ranks, task.points.count()) <= std::numeric_limits<std::int32_t>::max() ? IndexType::int32
-                                                                                                 : IndexType::int64;
+    return sum_over(task.run.ranks(), task.run.points().count()) <= std::numeric_limits<std::int32_t>::max()
+               ? IndexType::int32
+               : IndexType::int64;
 }
 
 io::BlockSource blocks_from(std::shared_ptr<RankFunnel> funnel, std::shared_ptr<const void> found) {
@@ -240,13 +241,9 @@ void run_search(const SearchArguments& arguments, const Invocation& invocation, 
         add_query_box_warning(run.warnings, run.box, arguments.queries, queries->overview().header);
     }
 
-    SearchTask task{
-        run.points(),   {},
-        run.box.box,    run.execution(),
-        &run.clock,     run.ranks(),
-        run.snapshot,   queries ? &queries->snapshot : nullptr,
-        run.overview(), [&](const Error& error) { return with_context(error, arguments, run, queries, search); }};
+    SearchTask task{run, [&](const Error& error) { return with_context(error, arguments, run, queries, search); }};
     if (queries) {
+        task.of_queries = &queries->snapshot;
         task.queries = queries->snapshot.positions.view();
     }
     SearchOutcome outcome = search.run(task);

@@ -4,6 +4,7 @@
 #include "cli/options.hpp"
 #include "cli/rank_team.hpp"
 #include "cli/report.hpp"
+#include "cli/snapshot_run.hpp"
 #include "cli/try_out.hpp"
 
 #include <kith/distributed.hpp>
@@ -39,33 +40,21 @@ void add_search_options(const Parser& command, const std::shared_ptr<SearchArgum
 
 /// What a search works on, and how.
 struct SearchTask {
-    PointsView points;
-    std::optional<PointsView> queries;
-    Box box;
-    Execution execution;
-    StageClock* clock;
-    RankTeam* ranks;                ///< null: this process alone, else points and queries are this rank's share
-    const io::Snapshot& snapshot;   ///< that of the points
-    const io::Snapshot* of_queries; ///< that of the queries; null: there are none
-    const io::Snapshot& overview;   ///< over ranks with the header, types and range of masses of all
+    SnapshotRun& run; ///< with the points
     std::function<Error(const Error&)> with_context;
+    const io::Snapshot* of_queries = nullptr;         ///< null: there are none
+    std::optional<PointsView> queries = std::nullopt; ///< over ranks this rank's share, as of the points
 
     /// Runs body(), one call of the library, which fails on all ranks or on none. Its errors name the files.
     template <class Body>
     decltype(auto) library(const Body& body) const {
-        const auto in_context = [&]() -> decltype(auto) {
-            try {
-                return body();
-            } catch (const Error& error) {
-                throw with_context(error);
-            }
-        };
-        return ranks != nullptr ? RankTeam::collective(in_context) : in_context();
+        return run.in_context(body, with_context);
     }
     /// Calls function(points, [queries,] ...) of the library.
     template <class Function, class... Others>
     decltype(auto) call(const Function& function, const Others&... others) const {
-        return library([&] { return queries ? function(points, *queries, others...) : function(points, others...); });
+        return library(
+            [&] { return queries ? function(run.points(), *queries, others...) : function(run.points(), others...); });
     }
 };
 
@@ -118,7 +107,8 @@ struct Search {
     std::string picture = {};                       ///< file to draw, .png; may be empty
     std::string second_set = "queries";             ///< what messages call the points of the other file
     std::string second_columns = "--query-columns"; ///< the option that chooses its columns
-    std::string memory_remedy;                      ///< which options to change if a result does not fit
+    /// Which options to change if a result does not fit.
+    std::string memory_remedy = "choose fewer points, with --types or another file";
     std::function<SearchOutcome(const SearchTask&)> run;
     CallOnNoPoints try_out; ///< refuses early (try_out.hpp)
 };

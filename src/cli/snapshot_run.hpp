@@ -56,6 +56,8 @@ public:
     [[nodiscard]] const io::RealArray& positions() const { return snapshot.positions; }
     [[nodiscard]] std::string box_text() const { return describe(box.box, positions()); }
     [[nodiscard]] Execution execution();
+    /// The same, over the ranks if there are several.
+    [[nodiscard]] Execution execution_together() { return execution_over(ranks_, execution(), common_.rebalance); }
 
     [[nodiscard]] RankTeam* ranks() const noexcept { return ranks_; }
     [[nodiscard]] bool is_first() const noexcept { return ranks_ == nullptr || ranks_->is_first(); }
@@ -96,17 +98,22 @@ public:
     [[nodiscard]] Error of_points(const Error& error) const {
         return with_file_context(shares_ ? shares_->of_all_rows(error) : error, input, overview());
     }
-    /// Calls the library, which over ranks fails on all of them or on none; its refusals of points name the file.
-    template <class Function>
-    decltype(auto) in_context(const Function& function) {
+    /// Calls the library, which over ranks fails on all of them or on none; context(error) is thrown for its errors.
+    template <class Function, class Context>
+    decltype(auto) in_context(const Function& function, const Context& context) {
         const auto call = [&]() -> decltype(auto) {
             try {
                 return function();
             } catch (const Error& error) {
-                throw of_points(error);
+                throw context(error);
             }
         };
         return ranks_ != nullptr ? RankTeam::collective(call) : call();
+    }
+    /// The same; refusals of points name the file.
+    template <class Function>
+    decltype(auto) in_context(const Function& function) {
+        return in_context(function, [this](const Error& error) { return of_points(error); });
     }
 
     /// The body writes the staged files, over ranks on rank 0, which may take from the funnel. Then all ranks write
