@@ -9,10 +9,12 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <memory>
 #include <numeric>
 #include <optional>
 #include <span>
+#include <string_view>
 #include <vector>
 
 namespace kith::cli {
@@ -25,12 +27,7 @@ struct Arguments : SearchArguments {
     std::optional<RowOrder> order;
 };
 
-RowOrder parse_order(std::string_view text) {
-    if (text != "distance" && text != "index") {
-        throw UsageError(fmt::format("--sort is '{}'; it must be distance or index", text));
-    }
-    return text == "index" ? RowOrder::index : RowOrder::distance;
-}
+constexpr std::array<std::string_view, 2> order_names = {"distance", "index"}; // in the order of RowOrder
 
 /// What is found, rows or their lengths; of this rank.
 SearchOutcome outcome_of(const Arguments& arguments, const SearchTask& task, std::int64_t neighbors_here,
@@ -147,7 +144,9 @@ Command radius_command(const Parser& program) {
     command.flag("--count", "Write only how many neighbors there are: faster, and small", arguments->only_counts);
     command.text("--sort", "distance|index",
                  "The order of a query's neighbors: distance (the default; ties by index) or index",
-                 [arguments](const std::string& text) { arguments->order = parse_order(text); });
+                 [arguments](const std::string& text) {
+                     arguments->order = static_cast<RowOrder>(parse_name("--sort", text, order_names));
+                 });
     add_search_options(command, arguments, std::string(tree_or_brute) + "|kdtree");
     add_options_over_ranks(command, arguments->common, true);
     add_footer(command,

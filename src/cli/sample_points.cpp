@@ -1,18 +1,19 @@
 #include "cli/sample_points.hpp"
 
-#include "cli/usage_error.hpp"
-
-#include <fmt/format.h>
+#include "cli/options.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <random>
+#include <string_view>
 #include <vector>
 
 namespace kith::cli {
 
 namespace {
+
+constexpr std::array<std::string_view, 2> set_names = {"uniform", "clustered"}; // in the order of SampleSet
 
 /// Numbers in [0, 1) made from the engine's bits alone: standard distributions differ from library to library.
 class Uniform {
@@ -87,16 +88,11 @@ std::vector<T> make_points(SampleSet set, std::int64_t count, int dimension) {
 } // namespace
 
 SampleSet parse_sample_set(std::string_view text) {
-    for (const SampleSet set : {SampleSet::uniform, SampleSet::clustered}) {
-        if (text == name_of(set)) {
-            return set;
-        }
-    }
-    throw UsageError(fmt::format("--set is '{}'; it must be uniform or clustered", text));
+    return static_cast<SampleSet>(parse_name("--set", text, set_names));
 }
 
 std::string_view name_of(SampleSet set) {
-    return set == SampleSet::uniform ? "uniform" : "clustered";
+    return set_names[static_cast<std::size_t>(set)];
 }
 
 io::RealArray sample_points(SampleSet set, std::int64_t count, int dimension, DType dtype) {
