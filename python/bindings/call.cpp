@@ -59,7 +59,6 @@ public:
         return !canceled_.load(std::memory_order_relaxed);
     }
     void cancel() noexcept { canceled_.store(true, std::memory_order_relaxed); }
-    [[nodiscard]] bool is_canceled() const noexcept { return canceled_.load(std::memory_order_relaxed); }
 
     /// Has the waiting thread run something that needs Python, and waits for it.
     void ask(const std::function<void()>& body) {
