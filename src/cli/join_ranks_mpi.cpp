@@ -7,10 +7,27 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <memory>
 #include <string>
+#include <thread>
 
 namespace kith::cli {
+
+namespace {
+
+/// Waits for all ranks, then ends MPI. MPI_Finalize waits, too, but keeps the core of every rank busy, which the one that
+/// still writes a file may need.
+void finish_together() {
+    MPI_Request all_are_here = MPI_REQUEST_NULL;
+    MPI_Ibarrier(MPI_COMM_WORLD, &all_are_here);
+    for (int are_here = 0; MPI_Test(&all_are_here, &are_here, MPI_STATUS_IGNORE) == MPI_SUCCESS && are_here == 0;) {
+        std::this_thread::sleep_for(std::chrono::microseconds(50));
+    }
+    MPI_Finalize();
+}
+
+} // namespace
 
 LaunchedRanks join_launched_ranks() {
     int size = 1;
@@ -27,7 +44,7 @@ LaunchedRanks join_launched_ranks() {
                       "Start it with the launcher of its own MPI, or run without mpirun");
         return {};
     }
-    return {std::shared_ptr<void>(nullptr, [](void*) { MPI_Finalize(); }),
+    return {std::shared_ptr<void>(nullptr, [](void*) { finish_together(); }),
             std::make_unique<MpiCommunicator>(MPI_COMM_WORLD)};
 }
 

@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstdio>
 #include <exception>
 #include <iterator>
@@ -41,16 +42,36 @@ MPI_Op operation(Reduction reduction) {
     return reduction == Reduction::sum ? MPI_SUM : reduction == Reduction::min ? MPI_MIN : MPI_MAX;
 }
 
-/// Makes a collective call, start(request), and waits for it. Others may need this core to get there: with more ranks
-/// than cores, MPI's own waiting, which does not yield, takes a time slice for every call.
+/// A wait that yields for 0.2 ms and then sleeps for 0.05 ms time and again, where it may: other ranks may need this core
+/// to get there, and the scheduler comes back to a rank that only yields.
+class Patience {
+public:
+    void wait(bool may_sleep) const {
+        if (may_sleep && Clock::now() > sleeps_from_) {
+            std::this_thread::sleep_for(std::chrono::microseconds(50));
+        } else {
+            std::this_thread::yield();
+        }
+    }
+
+private:
+    using Clock = std::chrono::steady_clock;
+    Clock::time_point sleeps_from_ = Clock::now() + std::chrono::microseconds(200);
+};
+
+/// A message that MPI sends at once. A larger one goes on its way only as often as its ranks ask for it.
+constexpr std::int64_t small_message = 1 << 16;
+
+/// Makes a collective call, start(request), of that many bytes, and waits for it. With more ranks than cores, MPI's own
+/// waiting, which does not yield, takes a time slice for every call.
 template <class Start>
-void complete(const char* what, const Start& start) {
+void complete(const char* what, std::int64_t bytes, const Start& start) {
     MPI_Request request = MPI_REQUEST_NULL;
     check(start(&request), what);
     int done = 0;
     check(MPI_Test(&request, &done, MPI_STATUS_IGNORE), what);
-    while (done == 0) {
-        std::this_thread::yield();
+    for (const Patience patience; done == 0;) {
+        patience.wait(bytes <= small_message);
         check(MPI_Test(&request, &done, MPI_STATUS_IGNORE), what);
     }
 }
@@ -65,6 +86,7 @@ struct MpiCommunicator::Exchange {
 
     int tag;
     std::vector<RankMessage> messages; ///< until they are sent
+    std::int64_t bytes = 0;            ///< of those to other ranks
     std::vector<MPI_Request> sends;
     std::vector<std::vector<RankMessage>> received; ///< by sender
     std::vector<bool> has_part;                     ///< by sender: its last message is not complete
@@ -90,7 +112,8 @@ MpiCommunicator::MpiCommunicator(MPI_Comm communicator, std::int64_t largest_mes
                     "the MPI communicator is an intercommunicator, which has two groups of "
                     "ranks; pass the communicator that MPI_Intercomm_merge makes of it");
     }
-    check(MPI_Comm_dup(communicator, &communicator_), "MPI_Comm_dup");
+    complete("MPI_Comm_idup", 0,
+             [&](MPI_Request* request) { return MPI_Comm_idup(communicator, &communicator_, request); });
     try {
         check(MPI_Comm_rank(communicator_, &rank_), "MPI_Comm_rank");
         check(MPI_Comm_size(communicator_, &size_), "MPI_Comm_size");
@@ -107,7 +130,7 @@ int MpiCommunicator::share_of_this_machine() const {
     std::vector<int> users = mine;
     MPI_Comm here = MPI_COMM_NULL;
     check(MPI_Comm_split_type(communicator_, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &here), "MPI_Comm_split_type");
-    complete("MPI_Iallreduce", [&](MPI_Request* request) {
+    complete("MPI_Iallreduce", std::ssize(users) * 4, [&](MPI_Request* request) {
         return MPI_Iallreduce(MPI_IN_PLACE, users.data(), static_cast<int>(users.size()), MPI_INT, MPI_SUM, here,
                               request);
     });
@@ -118,7 +141,7 @@ int MpiCommunicator::share_of_this_machine() const {
 /// Ranks that cut messages differently would wait forever, so all throw or none.
 void MpiCommunicator::require_same_largest_message() const {
     std::array<std::int64_t, 2> least{largest_message_, ~largest_message_}; // ~ turns the order around for every value
-    complete("MPI_Iallreduce", [&](MPI_Request* request) {
+    complete("MPI_Iallreduce", 16, [&](MPI_Request* request) {
         return MPI_Iallreduce(MPI_IN_PLACE, least.data(), 2, MPI_INT64_T, MPI_MIN, communicator_, request);
     });
     const std::int64_t smallest = least[0];
@@ -145,7 +168,7 @@ void MpiCommunicator::all_reduce(std::span<std::int64_t> values, Reduction reduc
     const auto most = static_cast<std::size_t>(std::max<std::int64_t>(1, largest_message_ / 8));
     for (std::size_t first = 0; first < values.size(); first += most) {
         const std::size_t count = std::min(most, values.size() - first);
-        complete("MPI_Iallreduce", [&](MPI_Request* request) {
+        complete("MPI_Iallreduce", std::int64_t{8} * static_cast<std::int64_t>(count), [&](MPI_Request* request) {
             return MPI_Iallreduce(MPI_IN_PLACE, values.data() + first, static_cast<int>(count), MPI_INT64_T,
                                   operation(reduction), communicator_, request);
         });
@@ -166,7 +189,7 @@ void MpiCommunicator::all_gather(std::span<const std::byte> mine, std::span<std:
     if (firsts.back() <= largest_message_) {
         const std::vector<int> lengths(counts.begin(), counts.end());
         const std::vector<int> starts(firsts.begin(), firsts.end() - 1);
-        complete("MPI_Iallgatherv", [&](MPI_Request* request) {
+        complete("MPI_Iallgatherv", firsts.back(), [&](MPI_Request* request) {
             return MPI_Iallgatherv(mine.data(), static_cast<int>(mine.size()), MPI_BYTE, all.data(), lengths.data(),
                                    starts.data(), MPI_BYTE, communicator_, request);
         });
@@ -176,7 +199,7 @@ void MpiCommunicator::all_gather(std::span<const std::byte> mine, std::span<std:
     for (int root = 0; root < size_; ++root) { // each in parts that an int can count
         for (std::int64_t first = firsts[root]; first < firsts[root + 1]; first += largest_message_) {
             const std::int64_t bytes = std::min(largest_message_, firsts[root + 1] - first);
-            complete("MPI_Ibcast", [&](MPI_Request* request) {
+            complete("MPI_Ibcast", bytes, [&](MPI_Request* request) {
                 return MPI_Ibcast(all.data() + first, static_cast<int>(bytes), MPI_BYTE, root, communicator_, request);
             });
         }
@@ -185,6 +208,7 @@ void MpiCommunicator::all_gather(std::span<const std::byte> mine, std::span<std:
 
 void MpiCommunicator::send(const RankMessage& message, Exchange& exchange) const {
     const auto bytes = std::ssize(message.bytes);
+    exchange.bytes += bytes;
     for (std::int64_t first = 0; first <= bytes; first += largest_message_) {
         const std::int64_t part = std::min(largest_message_, bytes - first);
         check(MPI_Issend(message.bytes.data() + first, static_cast<int>(part), MPI_BYTE, message.rank, exchange.tag,
@@ -250,6 +274,7 @@ std::vector<RankMessage> MpiCommunicator::finish_exchange() {
         Exchange& exchange = *started_;
         MPI_Request barrier = MPI_REQUEST_NULL;
         bool is_waiting = false;
+        const Patience patience;
         for (int done = 0; done == 0;) {
             if (receive(exchange)) {
                 continue;
@@ -267,7 +292,7 @@ std::vector<RankMessage> MpiCommunicator::finish_exchange() {
                 }
             }
             if (done == 0) {
-                std::this_thread::yield(); // more ranks than cores
+                patience.wait(is_waiting || exchange.bytes <= small_message);
             }
         }
         for (std::vector<RankMessage>& from_rank : exchange.received) {
