@@ -112,8 +112,9 @@ std::vector<FofBackend> fof_backends() {
     return backends;
 }
 
-std::int64_t fof_lengths() {
-    return 2;
+// More points than a tile of all_links_kernel.hpp has.
+FofEffort fof_effort() {
+    return {.lengths = 2, .points = 260};
 }
 
 } // namespace kith::test

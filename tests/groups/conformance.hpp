@@ -40,8 +40,12 @@ struct FofBackend {
 /// Those of this program.
 std::vector<FofBackend> fof_backends();
 
-/// How many linking lengths of each set and box this program has time for.
-std::int64_t fof_lengths();
+/// How much of the suite this program has time for.
+struct FofEffort {
+    std::int64_t lengths = 1 << 20; ///< linking lengths of each set and box
+    std::int64_t points = 1 << 20;  ///< at most, of a set
+};
+FofEffort fof_effort();
 
 inline FofAnswer answer_of(const FofResult& found) {
     return {{{found.labels().begin(), found.labels().end()}, {found.sizes.begin(), found.sizes.end()}},

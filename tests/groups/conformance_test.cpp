@@ -2,6 +2,7 @@
 // to more than the box, and relative ones.
 #include "groups/conformance.hpp"
 #include "support/linking_lengths.hpp"
+#include "support/thinned.hpp"
 
 #include <gtest/gtest.h>
 
@@ -46,13 +47,13 @@ protected:
 // Where there is no time for every length, every set meets all of them in one box or another.
 TEST_P(FofConformance, GroupsEqualTheOracle) {
     with_type(GetParam().dtype, [&]<class T>(T) {
-        const PointSet<T> set = point_set<T>(GetParam().set, GetParam().dimension);
+        const PointSet<T> set = thinned(point_set<T>(GetParam().set, GetParam().dimension), fof_effort().points);
         auto next = static_cast<std::size_t>(draw.integer(10));
         for (const NamedBox& named : set.boxes) {
             const oracle::WorkingCopy<T> copy = oracle::working_copy<T>(set.coordinates, set.dimension, named.box);
             const std::vector<double> lengths = interesting_lengths(set, named.box);
             const auto all = static_cast<std::int64_t>(lengths.size());
-            for (std::int64_t i = 0; i < std::min(all, fof_lengths()); ++i, ++next) {
+            for (std::int64_t i = 0; i < std::min(all, fof_effort().lengths); ++i, ++next) {
                 const double length = lengths[next % lengths.size()];
                 if (oracle::is_refused(copy, length)) { // as tests of what is refused say
                     continue;
@@ -79,7 +80,7 @@ TEST_P(FofConformance, GroupsEqualTheOracle) {
 // length.
 TEST_P(FofConformance, RelativeLengthsAreTheSame) {
     with_type(GetParam().dtype, [&]<class T>(T) {
-        const PointSet<T> set = point_set<T>(GetParam().set, GetParam().dimension);
+        const PointSet<T> set = thinned(point_set<T>(GetParam().set, GetParam().dimension), fof_effort().points);
         for (const NamedBox& named : set.boxes) {
             const oracle::Volume volume = oracle::volume<T>(set.coordinates, set.dimension, named.box);
             if (!(volume.value > 0) || !std::isfinite(volume.value)) {
@@ -91,6 +92,9 @@ TEST_P(FofConformance, RelativeLengthsAreTheSame) {
             const oracle::Groups groups = oracle::groups(
                 oracle::working_copy<T>(set.coordinates, set.dimension, named.box), expected.linking_length);
             for (const FofBackend& backend : fof_backends()) {
+                if (draw.integer(backend.one_in) != 0) {
+                    continue;
+                }
                 SCOPED_TRACE(backend.name + ", box " + named.name + ", b " + std::to_string(length.value()));
                 const FofAnswer found = backend.find({set.view(), named.box, length}, draw);
                 EXPECT_TRUE(same_groups(found, groups));
