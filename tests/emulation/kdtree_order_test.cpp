@@ -71,7 +71,7 @@ TEST_F(CallsOnDevice, OrderFewPointsAndManyAsAKdTree) {
     for (std::int64_t count = 0; count < 6; ++count) {
         expect_order_of_cpu(uniform_points<double>(count, 3, -1, 1, 7), 3);
     }
-    expect_order_of_cpu(uniform_points<float>(1500, 3, -1, 1, 7), 3);
+    expect_order_of_cpu(uniform_points<float>(1100, 3, -1, 1, 7), 3); // more than one block sorts
 }
 
 // Scaled by the largest of them, the smallest would be equal.
