@@ -39,167 +39,167 @@ def points_of(rank, dtype, dimension):
 
 cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
 assert kith.mpi._share_of_cores(world) == max(1, cores // world.size) == kith.mpi._share_of_cores(world)
-for comm in (world, world.Split(0, world.size - world.rank)):  # the second one backwards
-    for dtype in (numpy.float32, numpy.float64):
-        for dimension in (2, 3):
-            mine = points_of(comm.rank, dtype, dimension)
-            parts = comm.allgather(mine)
-            whole = numpy.concatenate(parts)
-            first = sum(map(len, parts[:comm.rank]))
-            rows = slice(first, first + len(mine))
-            ranks = kith.mpi.Ranks(comm)
-            distances, indices = kith.knn(mine, 5, box=BOX, exclude_self=True, threads=1, comm=ranks)
-            report = ranks.report
-            expected_distances, expected_indices = kith.knn(whole, 5, box=BOX, exclude_self=True)
-            assert numpy.array_equal(indices, expected_indices[rows]) and indices.dtype == numpy.int64
-            assert numpy.array_equal(distances, expected_distances[rows]) and distances.dtype == dtype
-            assert report["first"] == first and report["total"] == len(whole)
-            assert comm.size == 1 or sum(comm.allgather(report["bytes_received"])) > 0
-            assert report["bytes_from_device"] == 0
-            radii = numpy.linspace(0, 0.1, len(whole))
-            for r, of_whole in ((0.07, 0.07), (radii[rows], radii)):
-                found = kith.radius_search(mine, r, box=BOX, threads=1, comm=comm)
-                expected = kith.radius_search(whole, of_whole, box=BOX)
-                within = slice(expected.offsets[first], expected.offsets[first + len(mine)])
-                assert numpy.array_equal(found.offsets, expected.offsets[first:first + len(mine) + 1] - within.start)
-                assert numpy.array_equal(found.indices, expected.indices[within])
-                assert numpy.array_equal(found.distances, expected.distances[within])
-                counts = kith.radius_count(mine, r, box=BOX, threads=1, comm=ranks)
-                assert numpy.array_equal(counts, numpy.diff(expected.offsets)[rows])
-                moved = kith.mpi.Ranks(comm, rebalance=True, imbalance=0)
-                assert numpy.array_equal(counts, kith.radius_count(mine, r, box=BOX, threads=1, comm=moved))
-                again = kith.radius_search(mine, r, box=BOX, threads=1, comm=moved)
-                assert all(map(numpy.array_equal, again, found)) and len(moved.report["work"]) in (len(mine), 0)
-                assert comm.size == 1 or "tree" in ranks.report["seconds"]
-            masses, field = 1.0 + numpy.arange(len(whole)) % 7, numpy.cos(numpy.arange(len(whole)))
-            for neighborhood in ({"k": 6}, {"r": 0.07}):
-                sums = {"kernel": "wendland-c2", "statistics": ["mean", "variance", "gradient"], "density_gradient": True,
-                        "box": BOX, "exclude_self": True, **neighborhood}
-                found = kith.sum_neighbors(mine, masses=masses[rows], fields={"f": field[rows]}, threads=1, comm=ranks,
-                                           **sums)
-                expected = kith.sum_neighbors(whole, masses=masses, fields={"f": field}, **sums)
-                for name in ("density", "reach", "counts", "density_gradient"):
-                    one, other = getattr(found, name), getattr(expected, name)
-                    assert other is None and one is None or numpy.array_equal(one, other[rows], equal_nan=True), name
-                for one, other in zip(found.fields["f"], expected.fields["f"]):
-                    assert other is None and one is None or numpy.array_equal(one, other[rows], equal_nan=True)
-                assert ranks.report["first"] == first and ranks.report["total"] == len(whole)
-            density = kith.density(mine, 6, box=BOX, threads=1, comm=comm)
-            assert numpy.array_equal(density, kith.density(whole, 6, box=BOX)[rows])
-            edges, pi = [0, 0.02, 0.1, 0.3], [0, 0.1, 0.2]
-            found = kith.pair_counts(mine, edges=edges, box=BOX, weights=masses[rows], separations=True, threads=1,
-                                     comm=ranks)
-            expected = kith.pair_counts(whole, edges=edges, box=BOX, weights=masses, separations=True)
-            assert numpy.array_equal(found.separations, expected.separations, equal_nan=True)
-            assert numpy.array_equal(found.counts, expected.counts) and numpy.array_equal(found.weighted, expected.weighted)
-            randoms = numpy.random.default_rng(100 + comm.rank).random((200 * comm.rank, dimension)).astype(dtype)
-            all_randoms = numpy.concatenate(comm.allgather(randoms))
-            for box in (BOX, None) if len(all_randoms) else (BOX,):
-                bins = {"edges": edges, "pi_edges": pi, "box": box}
-                found = kith.correlation(mine, None if box else randoms, weights=field[rows]**2, threads=1, comm=ranks,
-                                         **bins)
-                expected = kith.correlation(whole, None if box else all_randoms, weights=field**2, **bins)
-                assert numpy.array_equal(found.xi, expected.xi, equal_nan=True) and found.estimator == expected.estimator
-                if box is None and dimension == 3 and dtype is numpy.float32:
-                    all_weights = numpy.sin(numpy.arange(len(all_randoms)))**2
-                    begin = sum(comm.allgather(len(randoms))[:comm.rank])
-                    here = slice(begin, begin + len(randoms))
-                    mine_half, half, near, all_near = ((part[:, 0] > 0.5).astype(int)
-                                                       for part in (mine, whole, randoms, all_randoms))
-                    for of_mine, of_whole in (({"regions": 3}, {"regions": 3}), (
-                            {"regions": mine_half, "random_regions": near, "random_weights": all_weights[here]},
-                            {"regions": half, "random_regions": all_near, "random_weights": all_weights})):
-                        found = kith.correlation(mine, randoms, edges=edges, weights=field[rows]**2, threads=1, comm=ranks,
-                                                 **of_mine)
-                        expected = kith.correlation(whole, all_randoms, edges=edges, weights=field**2, **of_whole)
-                        assert numpy.array_equal(found.samples, expected.samples)
-            if dimension == 3 and dtype is numpy.float32:
-                moved = kith.mpi.Ranks(comm, rebalance=True, weights=numpy.arange(len(mine)) % 4)
-                assert numpy.array_equal(kith.density(mine, 6, box=BOX, threads=1, comm=moved), density)
-                assert len(moved.report["work"]) == (len(mine) if comm.size > 1 else 0)
-                counted = {"edges": edges, "box": BOX, "weights": masses[rows], "threads": 1}
-                again, found = (kith.pair_counts(mine, comm=each, **counted) for each in (moved, comm))
-                assert numpy.array_equal(again.weighted, found.weighted)
-                assert comm.size == 1 or sum(comm.allgather(moved.report["bytes_migrated"])) > 0
-                again, found = (kith.correlation(mine, randoms, edges=edges, threads=1, comm=each) for each in (moved, comm))
-                assert numpy.array_equal(again.xi, found.xi, equal_nan=True) and "work" not in moved.report
-                for exclude_self in (False, True):
-                    expected = kith.knn(whole, 4, box=BOX, exclude_self=exclude_self)
-                    blocks = list(kith.knn_blocks(mine, 4, block_rows=130, box=BOX, exclude_self=exclude_self, threads=1,
-                                                  comm=comm))
-                    assert len(blocks) == max(comm.allgather(-(-len(mine) // 130)))
-                    for at, distances, indices in blocks:
-                        assert numpy.array_equal(distances, expected.distances[first + at])
-                        assert numpy.array_equal(indices, expected.indices[first + at])
-                    assert sorted(at for block in blocks for at in block.query_indices) == list(range(len(mine)))
-                blocks = list(kith.knn_blocks(mine, 2, randoms, block_rows=300, box=BOX, threads=1, comm=comm))
-                found = numpy.concatenate([*(block.indices for block in blocks), numpy.empty((0, 2), numpy.int64)])
-                begin = sum(comm.allgather(len(randoms))[:comm.rank])
-                expected = kith.knn(whole, 2, all_randoms, box=BOX).indices[begin:begin + len(randoms)]
-                assert numpy.array_equal(found, expected)
-            exact = kith.mpi.Ranks(comm, imbalance=0)
-            order = kith.z_order(mine, box=BOX, threads=1, comm=exact)
-            assert order.dtype == numpy.int64 and abs(len(order) - len(whole) / comm.size) < 101  # coincident
-            assert numpy.array_equal(numpy.concatenate(comm.allgather(order)), kith.z_order(whole, box=BOX))
-            assert exact.report["total"] == len(whole) and exact.report["bytes_sent"] >= 0
-            names = numpy.array([f"point {i}" for i in range(rows.start, rows.stop)], dtype="U12")
-            positions, named = kith.gather(order, mine, names, comm=comm)
-            assert numpy.array_equal(positions, whole[order]) and all(named == [f"point {i}" for i in order])
-            assert numpy.array_equal(kith.gather([[-1, 0]], mine, comm=comm), [[0 * whole[0], whole[0]]])
-            labels = kith.fof(mine, b=0.5, box=BOX, threads=1, comm=ranks)
-            expected = kith.fof(whole, b=0.5, box=BOX)
-            assert numpy.array_equal(labels, expected[rows])
-            assert ranks.report["groups"] == expected.max() + 1 and ranks.report["psi"] == numpy.inf
-            assert "work" not in ranks.report and labels.dtype == numpy.int64
-            labels = kith.fof(mine, b=0.5, box=BOX, min_members=4, threads=1, comm=kith.mpi.Ranks(comm, rebalance=True))
-            assert numpy.array_equal(labels, kith.fof(whole, b=0.5, box=BOX, min_members=4)[rows])
-            weights = numpy.arange(len(mine)) % 4
-            for _ in range(3):
-                ranks = kith.mpi.Ranks(comm, rebalance=True, weights=weights)
-                _, indices = kith.knn(mine, 5, box=BOX, exclude_self=True, threads=1, comm=ranks)
-                assert numpy.array_equal(indices, expected_indices[rows])
-                weights = ranks.report["work"] if comm.size > 1 else weights
-                assert weights.shape == (len(mine),) and ranks.report["work"].dtype == numpy.float32
-            ranks = kith.mpi.Ranks(comm, rebalance=True, weights=weights)
-            labels = kith.fof(mine, b=0.5, box=BOX, threads=1, comm=ranks)
-            assert numpy.array_equal(labels, expected[rows])
-            assert len(ranks.report["work"]) == (len(mine) if comm.size > 1 else 0)
-            for star in (False, True):
-                labels, is_core = kith.dbscan(mine, 0.05, 6, box=BOX, star=star, return_core=True, threads=1, comm=ranks)
-                expected_labels, expected_core = kith.dbscan(whole, 0.05, 6, box=BOX, star=star, return_core=True)
-                assert numpy.array_equal(labels, expected_labels[rows]) and labels.dtype == numpy.int64
-                assert numpy.array_equal(is_core, expected_core[rows])
-                assert ranks.report["clusters"] == expected_labels.max() + 1
-                assert ranks.report["core_points"] == expected_core.sum()
-            found = kith.hdbscan(mine, 8, min_samples=5, box=BOX, threads=1, comm=ranks)
-            expected = kith.hdbscan(whole, 8, min_samples=5, box=BOX)
-            for name in ("labels", "probabilities", "outlier_scores", "core_distances"):
-                assert numpy.array_equal(getattr(found, name), getattr(expected, name)[rows])
-            assert numpy.array_equal(found.sizes, expected.sizes)
-            assert numpy.array_equal(found.condensed_tree.clusters, expected.condensed_tree.clusters)
-            assert repr(found) == f"<kith.HdbscanResult of {len(mine)} points: {len(expected.sizes)} clusters, " \
-                                  f"{(found.labels < 0).sum()} noise points>"
-            for speeds in (None, numpy.sin(numpy.arange(len(whole) * dimension)).reshape(-1, dimension)):
-                if speeds is not None and dimension != 3:
-                    continue
-                phase_space = {} if speeds is None else {"psi": 0.5, "b": 0.5}
-                of_mine = {} if speeds is None else {"velocities": speeds[rows]}
-                of_whole = {} if speeds is None else {"velocities": speeds}
-                found = kith.mst(mine, box=BOX, threads=1, comm=ranks, **phase_space, **of_mine)
-                expected = kith.mst(whole, box=BOX, **phase_space, **of_whole)
-                here = (expected.edges[:, 1] >= first) & (expected.edges[:, 1] < first + len(mine))
-                assert numpy.array_equal(found.edges, expected.edges[here]) and found.edges.dtype == numpy.int64
-                assert numpy.array_equal(found.weights, expected.weights[here]) and found.weights.dtype == dtype
-                assert numpy.array_equal(found.heights, expected.heights[here])
-                assert ranks.report["total"] == len(expected)
-            few = whole[:7] if comm.rank == comm.size - 1 else whole[:0]
-            distances, indices = kith.knn(mine, 3, few, max_distance=0.1, threads=1, comm=comm)
-            expected_distances, expected_indices = kith.knn(whole, 3, few, max_distance=0.1)
-            assert numpy.array_equal(indices, expected_indices) and numpy.array_equal(distances, expected_distances)
-            labels = kith.fof(mine[::2], 0.05, threads=1, comm=comm)  # strided
-            expected = kith.fof(numpy.concatenate(comm.allgather(mine[::2])), 0.05)
-            assert numpy.array_equal(everyone(labels) if comm is world else numpy.concatenate(comm.allgather(labels)),
-                                     expected)
+backwards = world.Split(0, world.size - world.rank)
+# Tests in C++ have all types in all dimensions.
+for comm, dtype, dimension in ((world, numpy.float32, 3), (world, numpy.float64, 2), (backwards, numpy.float64, 3)):
+    mine = points_of(comm.rank, dtype, dimension)
+    parts = comm.allgather(mine)
+    whole = numpy.concatenate(parts)
+    first = sum(map(len, parts[:comm.rank]))
+    rows = slice(first, first + len(mine))
+    ranks = kith.mpi.Ranks(comm)
+    distances, indices = kith.knn(mine, 5, box=BOX, exclude_self=True, threads=1, comm=ranks)
+    report = ranks.report
+    expected_distances, expected_indices = kith.knn(whole, 5, box=BOX, exclude_self=True)
+    assert numpy.array_equal(indices, expected_indices[rows]) and indices.dtype == numpy.int64
+    assert numpy.array_equal(distances, expected_distances[rows]) and distances.dtype == dtype
+    assert report["first"] == first and report["total"] == len(whole)
+    assert comm.size == 1 or sum(comm.allgather(report["bytes_received"])) > 0
+    assert report["bytes_from_device"] == 0
+    radii = numpy.linspace(0, 0.1, len(whole))
+    for r, of_whole in ((0.07, 0.07), (radii[rows], radii)):
+        found = kith.radius_search(mine, r, box=BOX, threads=1, comm=comm)
+        expected = kith.radius_search(whole, of_whole, box=BOX)
+        within = slice(expected.offsets[first], expected.offsets[first + len(mine)])
+        assert numpy.array_equal(found.offsets, expected.offsets[first:first + len(mine) + 1] - within.start)
+        assert numpy.array_equal(found.indices, expected.indices[within])
+        assert numpy.array_equal(found.distances, expected.distances[within])
+        counts = kith.radius_count(mine, r, box=BOX, threads=1, comm=ranks)
+        assert numpy.array_equal(counts, numpy.diff(expected.offsets)[rows])
+        moved = kith.mpi.Ranks(comm, rebalance=True, imbalance=0)
+        assert numpy.array_equal(counts, kith.radius_count(mine, r, box=BOX, threads=1, comm=moved))
+        again = kith.radius_search(mine, r, box=BOX, threads=1, comm=moved)
+        assert all(map(numpy.array_equal, again, found)) and len(moved.report["work"]) in (len(mine), 0)
+        assert comm.size == 1 or "tree" in ranks.report["seconds"]
+    masses, field = 1.0 + numpy.arange(len(whole)) % 7, numpy.cos(numpy.arange(len(whole)))
+    for neighborhood in ({"k": 6}, {"r": 0.07}):
+        sums = {"kernel": "wendland-c2", "statistics": ["mean", "variance", "gradient"], "density_gradient": True,
+                "box": BOX, "exclude_self": True, **neighborhood}
+        found = kith.sum_neighbors(mine, masses=masses[rows], fields={"f": field[rows]}, threads=1, comm=ranks,
+                                   **sums)
+        expected = kith.sum_neighbors(whole, masses=masses, fields={"f": field}, **sums)
+        for name in ("density", "reach", "counts", "density_gradient"):
+            one, other = getattr(found, name), getattr(expected, name)
+            assert other is None and one is None or numpy.array_equal(one, other[rows], equal_nan=True), name
+        for one, other in zip(found.fields["f"], expected.fields["f"]):
+            assert other is None and one is None or numpy.array_equal(one, other[rows], equal_nan=True)
+        assert ranks.report["first"] == first and ranks.report["total"] == len(whole)
+    density = kith.density(mine, 6, box=BOX, threads=1, comm=comm)
+    assert numpy.array_equal(density, kith.density(whole, 6, box=BOX)[rows])
+    edges, pi = [0, 0.02, 0.1, 0.3], [0, 0.1, 0.2]
+    found = kith.pair_counts(mine, edges=edges, box=BOX, weights=masses[rows], separations=True, threads=1,
+                             comm=ranks)
+    expected = kith.pair_counts(whole, edges=edges, box=BOX, weights=masses, separations=True)
+    assert numpy.array_equal(found.separations, expected.separations, equal_nan=True)
+    assert numpy.array_equal(found.counts, expected.counts) and numpy.array_equal(found.weighted, expected.weighted)
+    randoms = numpy.random.default_rng(100 + comm.rank).random((200 * comm.rank, dimension)).astype(dtype)
+    all_randoms = numpy.concatenate(comm.allgather(randoms))
+    for box in (BOX, None) if len(all_randoms) else (BOX,):
+        bins = {"edges": edges, "pi_edges": pi, "box": box}
+        found = kith.correlation(mine, None if box else randoms, weights=field[rows]**2, threads=1, comm=ranks,
+                                 **bins)
+        expected = kith.correlation(whole, None if box else all_randoms, weights=field**2, **bins)
+        assert numpy.array_equal(found.xi, expected.xi, equal_nan=True) and found.estimator == expected.estimator
+        if box is None and dimension == 3:
+            all_weights = numpy.sin(numpy.arange(len(all_randoms)))**2
+            begin = sum(comm.allgather(len(randoms))[:comm.rank])
+            here = slice(begin, begin + len(randoms))
+            mine_half, half, near, all_near = ((part[:, 0] > 0.5).astype(int)
+                                               for part in (mine, whole, randoms, all_randoms))
+            for of_mine, of_whole in (({"regions": 3}, {"regions": 3}), (
+                    {"regions": mine_half, "random_regions": near, "random_weights": all_weights[here]},
+                    {"regions": half, "random_regions": all_near, "random_weights": all_weights})):
+                found = kith.correlation(mine, randoms, edges=edges, weights=field[rows]**2, threads=1, comm=ranks,
+                                         **of_mine)
+                expected = kith.correlation(whole, all_randoms, edges=edges, weights=field**2, **of_whole)
+                assert numpy.array_equal(found.samples, expected.samples)
+    if dimension == 3:
+        moved = kith.mpi.Ranks(comm, rebalance=True, weights=numpy.arange(len(mine)) % 4)
+        assert numpy.array_equal(kith.density(mine, 6, box=BOX, threads=1, comm=moved), density)
+        assert len(moved.report["work"]) == (len(mine) if comm.size > 1 else 0)
+        counted = {"edges": edges, "box": BOX, "weights": masses[rows], "threads": 1}
+        again, found = (kith.pair_counts(mine, comm=each, **counted) for each in (moved, comm))
+        assert numpy.array_equal(again.weighted, found.weighted)
+        assert comm.size == 1 or sum(comm.allgather(moved.report["bytes_migrated"])) > 0
+        again, found = (kith.correlation(mine, randoms, edges=edges, threads=1, comm=each) for each in (moved, comm))
+        assert numpy.array_equal(again.xi, found.xi, equal_nan=True) and "work" not in moved.report
+        for exclude_self in (False, True):
+            expected = kith.knn(whole, 4, box=BOX, exclude_self=exclude_self)
+            blocks = list(kith.knn_blocks(mine, 4, block_rows=130, box=BOX, exclude_self=exclude_self, threads=1,
+                                          comm=comm))
+            assert len(blocks) == max(comm.allgather(-(-len(mine) // 130)))
+            for at, distances, indices in blocks:
+                assert numpy.array_equal(distances, expected.distances[first + at])
+                assert numpy.array_equal(indices, expected.indices[first + at])
+            assert sorted(at for block in blocks for at in block.query_indices) == list(range(len(mine)))
+        blocks = list(kith.knn_blocks(mine, 2, randoms, block_rows=300, box=BOX, threads=1, comm=comm))
+        found = numpy.concatenate([*(block.indices for block in blocks), numpy.empty((0, 2), numpy.int64)])
+        begin = sum(comm.allgather(len(randoms))[:comm.rank])
+        expected = kith.knn(whole, 2, all_randoms, box=BOX).indices[begin:begin + len(randoms)]
+        assert numpy.array_equal(found, expected)
+    exact = kith.mpi.Ranks(comm, imbalance=0)
+    order = kith.z_order(mine, box=BOX, threads=1, comm=exact)
+    assert order.dtype == numpy.int64 and abs(len(order) - len(whole) / comm.size) < 101  # coincident
+    assert numpy.array_equal(numpy.concatenate(comm.allgather(order)), kith.z_order(whole, box=BOX))
+    assert exact.report["total"] == len(whole) and exact.report["bytes_sent"] >= 0
+    names = numpy.array([f"point {i}" for i in range(rows.start, rows.stop)], dtype="U12")
+    positions, named = kith.gather(order, mine, names, comm=comm)
+    assert numpy.array_equal(positions, whole[order]) and all(named == [f"point {i}" for i in order])
+    assert numpy.array_equal(kith.gather([[-1, 0]], mine, comm=comm), [[0 * whole[0], whole[0]]])
+    labels = kith.fof(mine, b=0.5, box=BOX, threads=1, comm=ranks)
+    expected = kith.fof(whole, b=0.5, box=BOX)
+    assert numpy.array_equal(labels, expected[rows])
+    assert ranks.report["groups"] == expected.max() + 1 and ranks.report["psi"] == numpy.inf
+    assert "work" not in ranks.report and labels.dtype == numpy.int64
+    labels = kith.fof(mine, b=0.5, box=BOX, min_members=4, threads=1, comm=kith.mpi.Ranks(comm, rebalance=True))
+    assert numpy.array_equal(labels, kith.fof(whole, b=0.5, box=BOX, min_members=4)[rows])
+    weights = numpy.arange(len(mine)) % 4
+    for _ in range(3):
+        ranks = kith.mpi.Ranks(comm, rebalance=True, weights=weights)
+        _, indices = kith.knn(mine, 5, box=BOX, exclude_self=True, threads=1, comm=ranks)
+        assert numpy.array_equal(indices, expected_indices[rows])
+        weights = ranks.report["work"] if comm.size > 1 else weights
+        assert weights.shape == (len(mine),) and ranks.report["work"].dtype == numpy.float32
+    ranks = kith.mpi.Ranks(comm, rebalance=True, weights=weights)
+    labels = kith.fof(mine, b=0.5, box=BOX, threads=1, comm=ranks)
+    assert numpy.array_equal(labels, expected[rows])
+    assert len(ranks.report["work"]) == (len(mine) if comm.size > 1 else 0)
+    for star in (False, True):
+        labels, is_core = kith.dbscan(mine, 0.05, 6, box=BOX, star=star, return_core=True, threads=1, comm=ranks)
+        expected_labels, expected_core = kith.dbscan(whole, 0.05, 6, box=BOX, star=star, return_core=True)
+        assert numpy.array_equal(labels, expected_labels[rows]) and labels.dtype == numpy.int64
+        assert numpy.array_equal(is_core, expected_core[rows])
+        assert ranks.report["clusters"] == expected_labels.max() + 1
+        assert ranks.report["core_points"] == expected_core.sum()
+    found = kith.hdbscan(mine, 8, min_samples=5, box=BOX, threads=1, comm=ranks)
+    expected = kith.hdbscan(whole, 8, min_samples=5, box=BOX)
+    for name in ("labels", "probabilities", "outlier_scores", "core_distances"):
+        assert numpy.array_equal(getattr(found, name), getattr(expected, name)[rows])
+    assert numpy.array_equal(found.sizes, expected.sizes)
+    assert numpy.array_equal(found.condensed_tree.clusters, expected.condensed_tree.clusters)
+    assert repr(found) == f"<kith.HdbscanResult of {len(mine)} points: {len(expected.sizes)} clusters, " \
+                          f"{(found.labels < 0).sum()} noise points>"
+    for speeds in (None, numpy.sin(numpy.arange(len(whole) * dimension)).reshape(-1, dimension)):
+        if speeds is not None and dimension != 3:
+            continue
+        phase_space = {} if speeds is None else {"psi": 0.5, "b": 0.5}
+        of_mine = {} if speeds is None else {"velocities": speeds[rows]}
+        of_whole = {} if speeds is None else {"velocities": speeds}
+        found = kith.mst(mine, box=BOX, threads=1, comm=ranks, **phase_space, **of_mine)
+        expected = kith.mst(whole, box=BOX, **phase_space, **of_whole)
+        here = (expected.edges[:, 1] >= first) & (expected.edges[:, 1] < first + len(mine))
+        assert numpy.array_equal(found.edges, expected.edges[here]) and found.edges.dtype == numpy.int64
+        assert numpy.array_equal(found.weights, expected.weights[here]) and found.weights.dtype == dtype
+        assert numpy.array_equal(found.heights, expected.heights[here])
+        assert ranks.report["total"] == len(expected)
+    few = whole[:7] if comm.rank == comm.size - 1 else whole[:0]
+    distances, indices = kith.knn(mine, 3, few, max_distance=0.1, threads=1, comm=comm)
+    expected_distances, expected_indices = kith.knn(whole, 3, few, max_distance=0.1)
+    assert numpy.array_equal(indices, expected_indices) and numpy.array_equal(distances, expected_distances)
+    labels = kith.fof(mine[::2], 0.05, threads=1, comm=comm)  # strided
+    expected = kith.fof(numpy.concatenate(comm.allgather(mine[::2])), 0.05)
+    assert numpy.array_equal(everyone(labels) if comm is world else numpy.concatenate(comm.allgather(labels)),
+                             expected)
 
 
 def same_catalog(part, comm, expected):
