@@ -11,7 +11,6 @@
 #include <cstring>
 #include <iterator>
 #include <mutex>
-#include <ranges>
 #include <utility>
 
 namespace kith::detail {
@@ -180,16 +179,9 @@ void want_of_leaves(const SharedPoints<T>& shared, const TreeView<T>& tree, std:
         return;
     }
     ReachedLists<T> lists;
-    const auto end_row = [&](std::int64_t number) { // of the rows up to a number
-        const auto rows = std::views::iota(std::int64_t{0}, shared.points.view.count());
-        const bool are_all = number == GlobalCandidate<T>{}.index;
-        const auto end =
-            are_all ? rows.end()
-                    : std::ranges::partition_point(rows, [&](auto row) { return shared.numbers[row] <= number; });
-        return static_cast<std::int32_t>(end - rows.begin());
-    };
     for (const GhostRequest<T>& request : reached.requests) {
-        lists.boxes.push_back({request.box, request.bound.distance, end_row(request.bound.index)});
+        const std::int64_t end_row = shared.numbers.rows_up_to(request.bound.index);
+        lists.boxes.push_back({request.box, request.bound.distance, static_cast<std::int32_t>(end_row)});
     }
     const auto add_rows = [&](std::int32_t leaf) {
         const PlaneView<T>& leaves = tree.planes[0];

@@ -31,6 +31,13 @@ public:
         const auto found = std::ranges::lower_bound(ids_, number);
         return found != ids_.end() && *found == number ? found - ids_.begin() : -1;
     }
+    /// How many rows, the first ones, have numbers up to this one.
+    [[nodiscard]] std::int64_t rows_up_to(std::int64_t number) const {
+        if (are_given_) {
+            return std::ranges::upper_bound(ids_, number) - ids_.begin();
+        }
+        return number < end_ ? std::max<std::int64_t>(number - first_ + 1, 0) : end_ - first_;
+    }
 
 private:
     std::int64_t first_ = 0;
