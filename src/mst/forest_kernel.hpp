@@ -179,17 +179,20 @@ __device__ T number_after(T number) {
     return number < std::numeric_limits<T>::infinity() ? std::bit_cast<T>(std::bit_cast<Bits>(number) + 1) : number;
 }
 
+/// Blocks at a time on a multiprocessor, at least: leaves 64 registers, in which all values stay.
+inline constexpr int search_forest_blocks = 8;
+
 /// As many warps as there may be points, or fewer: each takes one after the other.
 template <class T, int D, bool Periodic, class Weight>
-__global__ void __launch_bounds__(search_warps* warp_size)
+__global__ void __launch_bounds__(search_warps* warp_size, search_forest_blocks)
     search_forest_kernel(const __grid_constant__ ForestSearchJob<T, Weight> job) {
     static_assert(sizeof(job) <= 4096, "parameters of a kernel");
     using Nearest = std::conditional_t<Weight::is_distance, NearestForeign<T>, LightestForeign<T>>;
     const DeviceForest<T, Weight>& forest = job.forest;
     const int lane = static_cast<int>(threadIdx.x) % warp_size;
-    const std::int32_t points = *job.points.count;
-    for (std::int64_t i = std::int64_t{blockIdx.x} * search_warps + threadIdx.x / warp_size; i < points;
-         i += std::int64_t{gridDim.x} * search_warps) {
+    const std::uint32_t points = *job.points.count;
+    for (std::uint32_t i = blockIdx.x * search_warps + threadIdx.x / warp_size; i < points;
+         i += gridDim.x * search_warps) {
         const std::int32_t point = job.points.rows[i];
         const std::int32_t component = forest.component[point];
         Nearest nearest(forest, point, component);

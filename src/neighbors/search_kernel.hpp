@@ -50,7 +50,7 @@ public:
             for (std::int64_t i = first + lane_; i < end; i += warp_size) { // wider than what it may run past
                 const RankKey<T> key = wanted_.is_open(plane, i) ? key_of(plane, i) : no_candidate<T>();
                 node = key < nearest ? static_cast<std::int32_t>(i) : node;
-                nearest = key < nearest ? key : nearest;
+                nearest = RankKey<T>::either(key < nearest, key, nearest);
             }
             __syncwarp();
             const RankKey<T> least = least_of_warp(nearest);
@@ -91,7 +91,7 @@ public:
                 }
                 continue;
             }
-            const RankKey<T> least = least_of_warp(is_near ? key : no_candidate<T>());
+            const RankKey<T> least = least_of_warp(RankKey<T>::either(is_near, key, no_candidate<T>()));
             const unsigned with_least = __ballot_sync(whole_warp, is_near && !(least < key));
             const int chosen = __ffs(static_cast<int>(with_least)) - 1;
             left_ &= ~(1U << chosen);
@@ -184,10 +184,18 @@ __device__ void search_nodes(const TreeView<T>& tree, const DevicePoint<T, D, Pe
 }
 
 inline constexpr int search_warps = 4; ///< of a block
+/// Blocks at a time on a multiprocessor, at least: the most with which all values stay in registers. 7 leave 72 of them,
+/// 6 leave 80, 5 leave 96, 4 leave 128.
+template <class T, int D>
+inline constexpr int search_tree_blocks = D * sizeof(T) <= 12   ? 7
+                                          : D * sizeof(T) <= 28 ? 6
+                                          : D * sizeof(T) <= 48 ? 5
+                                                                : 4;
 
-/// As many warps as there are queries, or fewer: each takes one after the other.
+/// As many warps as there are queries, or fewer: each takes one after the other. Positions have 32 bits, which saves
+/// registers: queries and warps together are fewer than 2^32.
 template <class T, int D, bool Periodic, int Rows>
-__global__ void __launch_bounds__(search_warps* warp_size)
+__global__ void __launch_bounds__(search_warps* warp_size, search_tree_blocks<T, D>)
     search_tree_kernel(const __grid_constant__ SearchKernelJob<T> job) {
     constexpr int size = search_warps * queue_size;
     __shared__ SharedArray<RankKey<T>, size> waiting;
@@ -195,13 +203,13 @@ __global__ void __launch_bounds__(search_warps* warp_size)
     const int lane = static_cast<int>(threadIdx.x) % warp_size;
     const int warp = static_cast<int>(threadIdx.x) / warp_size;
     const bool is_listed = job.only.rows != nullptr;
-    const std::int64_t queries = job.request.frame->is_refused ? 0
-                                 : is_listed                   ? *job.only.count
-                                                               : job.end_query - job.first_query;
-    for (std::int64_t position = std::int64_t{blockIdx.x} * search_warps + warp; position < queries;
-         position += std::int64_t{gridDim.x} * search_warps) {
+    const std::uint32_t queries = job.request.frame->is_refused ? 0
+                                  : is_listed                   ? *job.only.count
+                                                                : job.end_query - job.first_query;
+    for (std::uint32_t position = blockIdx.x * search_warps + warp; position < queries;
+         position += gridDim.x * search_warps) {
         const std::int32_t query =
-            is_listed ? job.only.rows[position] : static_cast<std::int32_t>(job.first_query + position);
+            is_listed ? job.only.rows[position] : job.first_query + static_cast<std::int32_t>(position);
         const DevicePoint<T, D, Periodic> where(job.queries.coordinates + query, job.queries.stride,
                                                 job.request.frame->period.data());
         NodeFinder<T, D, Periodic> nodes(job.sources, where);

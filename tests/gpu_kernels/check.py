@@ -37,9 +37,6 @@ SEARCH = re.compile(r"^(search_|nearest_|link_)")
 LOCAL = (
     (r"^nearest_kernel<", 7424, "a thread's stack of nodes and list of neighbors are arrays with variable indices"),
     (r"^link_by_range_queries_kernel<", 2976, "a thread's stack of nodes is an array with variable indices"),
-    (r"^search_tree_kernel<", 104, "ptxas keeps values there that are used once a query, for more warps"),
-    (r"^search_forest_kernel<", 88, "the same"),
-    (r"^search_all_pairs_kernel<", 32, "the same"),
 )
 
 # ptxas keeps to the rounding that an operation names; without one it may contract or flush.

@@ -20,9 +20,12 @@ struct AllPairsJob {
 };
 
 inline constexpr int all_pairs_warps = 4; ///< of a block
+/// Blocks at a time on a multiprocessor, at least: leaves 64 registers where a point takes few of them, else 96.
+template <class T, int D>
+inline constexpr int all_pairs_blocks = D * sizeof(T) <= 24 ? 8 : 5;
 
 template <class T, int D, bool Periodic, int Rows>
-__global__ void __launch_bounds__(all_pairs_warps* warp_size)
+__global__ void __launch_bounds__(all_pairs_warps* warp_size, all_pairs_blocks<T, D>)
     search_all_pairs_kernel(const __grid_constant__ AllPairsJob<T> job) {
     constexpr int tile = all_pairs_warps * warp_size;
     constexpr int size = all_pairs_warps * queue_size;
