@@ -110,7 +110,7 @@ class Measurements:
         self.program, self.peers = arguments.program, arguments.peers
         self.chosen, self.device = arguments.sets, arguments.device
         if self.device:
-            self.kith, self.gpu = figures.require_kith("clover.py"), figures.Gpu(self.device)
+            self.kith, self.gpu = figures.require_kith("clover.py", self.device), figures.Gpu(self.device)
         self.rows, self.left_out, self.saved = [], {}, {}
 
     def file(self, name, make, n):

@@ -74,12 +74,17 @@ def compared(count):
     return slice(None, None, max(1, -(-count // MOST_COMPARED)))
 
 
-def require_kith(script):
-    """The Python package."""
+def require_kith(script, device=None):
+    """The Python package; if it is to run on a GPU, one that does. Else nothing is measured, and no results are lost."""
     if importlib.util.find_spec("kith") is None:
         sys.exit(f"{script}: this Python has no kith; install it, or name the folder of a build: "
                  f"PYTHONPATH=build/dev/python bench/papers/{script}")
     import kith
+    if device:
+        try:
+            kith.knn(numpy.zeros((2, 3), dtype=numpy.float32), 1, device=device)
+        except (NotImplementedError, RuntimeError, ValueError) as refusal:
+            sys.exit(f"{script}: {device} cannot be measured, and the results stay as they are: {refusal}")
     return kith
 
 

@@ -371,7 +371,7 @@ def main():
         report = json.loads(arguments.plot.read_text())
     else:
         global kith
-        kith = figures.require_kith("jz_tree.py")
+        kith = figures.require_kith("jz_tree.py", arguments.device)
         if arguments.device:
             arguments.parts = [part for part in arguments.parts if part not in ONLY_CPU]
         before = figures.earlier(arguments)

@@ -143,7 +143,7 @@ class Measurements:
                       for name, sizes in SIZES[arguments.quick].items()}
         size = max(SIZES[arguments.quick]["large"])  # of these points all are samples, however few are measured
         if self.device:
-            self.kith = figures.require_kith("thesis.py")
+            self.kith = figures.require_kith("thesis.py", self.device)
         self.positions, self.velocities = point_sets.datasets.virialized(size, seed=1)
 
     def add(self, figure, n, dimension, route, runs, **more):
