@@ -47,7 +47,7 @@ build: dependencies
 
 # For this machine alone, which takes less to compile.
 demo: dependencies
-	cmake --preset release -B build/demo -DKITH_SIMD=NATIVE -DCMAKE_UNITY_BUILD=ON $(OPTIONS)
+	cmake --preset release -B build/demo -DKITH_SIMD=NATIVE $(OPTIONS)
 	cmake --build build/demo --parallel $(JOBS) --target kith_cli
 	bench/demo.sh build/demo/bin/kith kith-demo
 

@@ -30,7 +30,10 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     target_compile_options(kith_options INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:--param=ggc-min-heapsize=524288>")
 endif()
 if(KITH_WERROR)
-    set(kith_warnings -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion -Wno-psabi -Werror)
+    set(kith_warnings -Wall -Wextra -Wpedantic -Wconversion -Wno-sign-conversion -Wno-psabi -Werror)
+    # In files compiled as one, a local name may be another file's. GCC warns of those of one function alone.
+    set(kith_shadow_as_one "$<$<CXX_COMPILER_ID:GNU>:-Wshadow=local>")
+    list(APPEND kith_warnings "$<IF:$<BOOL:$<TARGET_PROPERTY:UNITY_BUILD>>,${kith_shadow_as_one},-Wshadow>")
     target_compile_options(kith_options INTERFACE
         "$<$<COMPILE_LANGUAGE:CXX>:${kith_warnings}>"
         "$<$<COMPILE_LANGUAGE:CUDA>:--Werror=all-warnings;-Xcompiler=-Wall,-Wextra,-Werror>")
@@ -47,25 +50,27 @@ endfunction()
 
 function(kith_compile target)
     target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:kith_options>)
-    set_target_properties(${target} PROPERTIES
-        POSITION_INDEPENDENT_CODE ON LINKER_LANGUAGE CXX UNITY_BUILD_MODE GROUP)
-    if(CMAKE_UNITY_BUILD AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-        # GCC takes the files put together for headers.
-        target_compile_options(${target} PRIVATE "$<$<COMPILE_LANGUAGE:CXX>:-Wno-subobject-linkage>")
-    endif()
+    set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON LINKER_LANGUAGE CXX)
     # A shared kith shows its symbols: headers carry no export marks, and the tests reach inside.
     if(NOT BUILD_SHARED_LIBS)
         set_target_properties(${target} PROPERTIES CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
     endif()
 endfunction()
 
-# Adds sources that share headers and instances: with CMAKE_UNITY_BUILD they are compiled as one, in two thirds of the time.
-# A name of an unnamed namespace has one meaning in all of them.
+# Adds sources that share headers and instances: they are compiled as one, in two thirds of the time. A name of an unnamed
+# namespace has one meaning in all of them. A group takes less than 20 s, which is what whoever edits one file waits for.
+option(KITH_TOGETHER "Compile sources that share headers together; OFF: each alone, as clang-tidy reads them" ON)
+mark_as_advanced(KITH_TOGETHER)
 function(kith_add_together target)
     target_sources(${target} PRIVATE ${ARGN})
     list(GET ARGN 0 first)
     string(MAKE_C_IDENTIFIER "${first}" group)
     set_source_files_properties(${ARGN} PROPERTIES UNITY_GROUP ${group})
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ${KITH_TOGETHER} UNITY_BUILD_MODE GROUP)
+    if(KITH_TOGETHER AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+        target_compile_options(${target} PRIVATE
+            "$<$<COMPILE_LANGUAGE:CXX>:-Wno-subobject-linkage>") # GCC takes files that are compiled as one for headers
+    endif()
 endfunction()
 
 # Of what GCC reads from a precompiled header it forgets that it is the system's, and warns of what it believes to happen
