@@ -68,6 +68,7 @@ test: dependencies python-environment
 check: dependencies python-environment
 	$(CONFIGURE_DEV)
 	$(BUILD) dev
+	$(BUILD) dev --target contestants
 	$(TEST) dev --label-regex '^package$$'
 	$(MAKE) DEPENDENCIES=no docs kernels
 	@echo "all checks passed"
