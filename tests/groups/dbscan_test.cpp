@@ -2,12 +2,12 @@
 // oracle. The answers of every backend are those of dbscan_conformance_test.cpp.
 #include "groups/dbscan_conformance.hpp"
 #include "support/engines.hpp"
+#include "support/special_numbers.hpp"
 
 #include <kith/kith.hpp>
 
 #include <gtest/gtest.h>
 
-#include <limits>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -16,8 +16,6 @@
 namespace kith::test {
 namespace {
 
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-constexpr double infinity = std::numeric_limits<double>::infinity();
 const std::vector<Engine> engines = engines_of(detail::Task::clusters);
 
 /// Clumps of 60 points in a thin background.

@@ -2,6 +2,7 @@
 #include "support/cases.hpp"
 #include "support/engines.hpp"
 #include "support/linking_lengths.hpp"
+#include "support/special_numbers.hpp"
 #include "support/velocities.hpp"
 
 #include <kith/kith.hpp>
@@ -24,7 +25,6 @@ const std::vector<Engine> engines = engines_of(detail::Task::groups_in_phase_spa
 Engine for_spanning_trees(Engine engine) {
     return engine == Engine::kdtree ? Engine::tree : engine;
 }
-constexpr double infinity = std::numeric_limits<double>::infinity();
 
 class PhaseSpaceGroups : public testing::TestWithParam<Case> {
 protected:

@@ -1,17 +1,15 @@
 // What friends-of-friends refuses, and what it accepts although it looks odd.
 #include "support/cases.hpp"
+#include "support/special_numbers.hpp"
 
 #include <kith/kith.hpp>
 
 #include <gtest/gtest.h>
 
-#include <limits>
 #include <vector>
 
 namespace kith::test {
 namespace {
-
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
 class FofRefuses : public NeedsDimension<3> {
 protected:

@@ -12,17 +12,17 @@ using namespace kith::test;
 
 namespace {
 
-using Bytes = std::vector<std::byte>;
+using Memory = std::vector<std::byte>;
 
-Bytes bytes_of(std::string_view text) {
+Memory bytes_of(std::string_view text) {
     const auto* first = reinterpret_cast<const std::byte*>(text.data());
     return {first, first + text.size()};
 }
 
-Bytes decoded(const Bytes& stream) {
+Memory decoded(const Memory& stream) {
     const auto length = kith::io::lzf_decoded_bytes(stream);
     EXPECT_TRUE(length);
-    Bytes out(length.value_or(0));
+    Memory out(length.value_or(0));
     EXPECT_TRUE(kith::io::decode_lzf(stream, out));
     return out;
 }
@@ -46,7 +46,7 @@ TEST(Lzf, WhatH5pyWroteIsDecoded) {
 }
 
 TEST(Lzf, RunsOfEveryKind) {
-    EXPECT_EQ(decoded({}), Bytes());
+    EXPECT_EQ(decoded({}), Memory());
     EXPECT_EQ(decoded(bytes_of({"\0a", 2})), bytes_of("a"));
     EXPECT_EQ(decoded(bytes_of({"\x02"
                                 "abc\x20\x02",
@@ -57,7 +57,7 @@ TEST(Lzf, RunsOfEveryKind) {
 }
 
 TEST(Lzf, DamagedStreamsAreRefused) {
-    Bytes out(64);
+    Memory out(64);
     const auto refused = [&](std::string_view stream, std::size_t bytes) {
         return !kith::io::decode_lzf(bytes_of(stream), std::span(out).first(bytes));
     };
@@ -79,12 +79,12 @@ TEST(Lzf, AnyBytesAreDecodedOrRefused) {
     std::mt19937 random(20261126);
     int refused = 0;
     for (int trial = 0; trial < 1500; ++trial) {
-        Bytes original(random() % 700);
+        Memory original(random() % 700);
         const unsigned symbols = 1U << random() % 9;
         for (std::byte& byte : original) {
             byte = static_cast<std::byte>(random() % symbols);
         }
-        Bytes stream = encode_lzf(original);
+        Memory stream = encode_lzf(original);
         ASSERT_EQ(decoded(stream), original);
         for (unsigned change = random() % 4; change-- > 0 && !stream.empty();) {
             stream[random() % stream.size()] = static_cast<std::byte>(random());
@@ -96,9 +96,9 @@ TEST(Lzf, AnyBytesAreDecodedOrRefused) {
             continue;
         }
         ASSERT_LE(*length, 88 * stream.size());
-        Bytes out(*length);
+        Memory out(*length);
         refused += kith::io::decode_lzf(stream, out) ? 0 : 1;
-        Bytes shorter(*length / 2);
+        Memory shorter(*length / 2);
         EXPECT_EQ(kith::io::decode_lzf(stream, shorter), *length == 0);
     }
     EXPECT_GT(refused, 150);

@@ -4,6 +4,7 @@
 #include "oracle/working_copy.hpp"
 #include "support/cases.hpp"
 #include "support/engines.hpp"
+#include "support/special_numbers.hpp"
 #include "support/thinned.hpp"
 
 #include <kith/kith.hpp>
@@ -13,7 +14,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <limits>
 #include <numeric>
 #include <string>
 #include <string_view>
@@ -22,8 +22,6 @@
 namespace kith::test {
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 const std::vector<Engine> engines = engines_of(detail::Task::density_clusters);
 
 HdbscanOptions options_for(const oracle::DensityRequest& request, const Box& box, Engine engine, int threads) {

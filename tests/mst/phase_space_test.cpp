@@ -3,6 +3,7 @@
 #include "support/cases.hpp"
 #include "support/engines.hpp"
 #include "support/linking_lengths.hpp"
+#include "support/special_numbers.hpp"
 #include "support/velocities.hpp"
 
 #include <kith/kith.hpp>
@@ -13,15 +14,12 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <numeric>
 #include <string>
 #include <vector>
 
 namespace kith::test {
 namespace {
-
-constexpr double infinity = std::numeric_limits<double>::infinity();
 
 std::vector<Case> cases_in_phase_space() {
     std::vector<Case> cases = every_case();

@@ -4,6 +4,7 @@
 #include "neighbors/few_queries_cases.hpp"
 #include "neighbors/radius_conformance.hpp"
 #include "support/parallel.hpp"
+#include "support/special_numbers.hpp"
 
 #include <kith/kith.hpp>
 
@@ -17,8 +18,6 @@
 
 namespace kith::test {
 namespace {
-
-constexpr double infinity = std::numeric_limits<double>::infinity();
 
 class FewRadiusQueries : public NeedsDimension<3> {};
 

@@ -1,12 +1,12 @@
 // Neighbors within a radius by every backend against the oracle, bit for bit: every type, built dimension, point set and
 // box, among the points themselves and with separate queries, as rows, as counts and through a visitor.
 #include "neighbors/radius_conformance.hpp"
+#include "support/special_numbers.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numeric>
 #include <optional>
 #include <string>
@@ -14,8 +14,6 @@
 
 namespace kith::test {
 namespace {
-
-constexpr double infinity = std::numeric_limits<double>::infinity();
 
 /// Radii at which rows are empty, cut in the middle, hold all points; among them distances that occur exactly.
 template <class T>

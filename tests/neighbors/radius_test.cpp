@@ -1,6 +1,7 @@
 // Calls of the radius search: rows one by one, refusals, and what counts cost. The answers are those of
 // radius_conformance_test.cpp.
 #include "support/cases.hpp"
+#include "support/special_numbers.hpp"
 
 #include <kith/kith.hpp>
 
@@ -12,8 +13,6 @@
 
 namespace kith::test {
 namespace {
-
-constexpr double infinity = std::numeric_limits<double>::infinity();
 
 class RadiusCalls : public NeedsDimension<3> {
 protected:

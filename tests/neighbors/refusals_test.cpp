@@ -1,5 +1,6 @@
 // What a neighbor search refuses, each with the value, the place and the kind of error.
 #include "support/cases.hpp"
+#include "support/special_numbers.hpp"
 
 #include <kith/kith.hpp>
 
@@ -16,9 +17,6 @@
 
 namespace kith::test {
 namespace {
-
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-constexpr double infinity = std::numeric_limits<double>::infinity();
 
 class KnnRefuses : public NeedsDimension<3> {
 protected:

@@ -2,6 +2,7 @@
 // k neighbors and within radii, around points and separate queries, by every kernel.
 #include "neighbors/sum_conformance.hpp"
 #include "oracle/neighbor_sums.hpp"
+#include "support/special_numbers.hpp"
 #include "support/thinned.hpp"
 
 #include <algorithm>
@@ -9,7 +10,6 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <numeric>
 #include <string>
 #include <vector>
@@ -17,7 +17,6 @@
 namespace kith::test {
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr std::size_t kernels = smoothing_kernel_names.size();
 
 /// The first number that differs, or nothing. All NaN are alike.

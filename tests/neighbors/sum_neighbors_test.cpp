@@ -1,6 +1,7 @@
 // Kernels of sums over neighbors, properties of sums that need no oracle, and what is refused.
 #include "oracle/neighbor_sums.hpp"
 #include "support/cases.hpp"
+#include "support/special_numbers.hpp"
 
 #include <kith/kith.hpp>
 
@@ -10,14 +11,12 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <string>
 #include <vector>
 
 namespace kith::test {
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr std::size_t kernels = smoothing_kernel_names.size();
 
 double simpson(double from, double to, const auto& f) {

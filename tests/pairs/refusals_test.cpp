@@ -1,5 +1,6 @@
 // What pair counts refuse.
 #include "pairs/conformance.hpp"
+#include "support/special_numbers.hpp"
 
 #include <kith/distributed.hpp>
 #include <kith/tree.hpp>
@@ -11,9 +12,6 @@
 
 namespace kith::test {
 namespace {
-
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-constexpr double infinity = std::numeric_limits<double>::infinity();
 
 class PairRefusals : public NeedsDimension<3> {
 protected:

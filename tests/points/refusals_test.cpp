@@ -1,5 +1,6 @@
 // Points and boxes that cannot be used are refused before any work starts, with the first offending point and value.
 #include "support/cases.hpp"
+#include "support/special_numbers.hpp"
 
 #include <kith/kith.hpp>
 
@@ -13,9 +14,6 @@
 
 namespace kith::test {
 namespace {
-
-constexpr double infinity = std::numeric_limits<double>::infinity();
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
 // By every way in: a tree, a search without one, groups.
 testing::AssertionResult is_refused_everywhere(ErrorKind kind, const std::vector<std::string>& parts,

@@ -1,6 +1,7 @@
 // Views of every layout give the same answer: row-major, one array per axis, padded, reversed, repeated; arrays and
 // structs, by the names of their members and by pointers to them.
 #include "support/cases.hpp"
+#include "support/special_numbers.hpp"
 
 #include <kith/kith.hpp>
 
@@ -21,7 +22,6 @@ constexpr std::int64_t count = 300;
 constexpr std::int64_t k = 11;
 
 // What is no coordinate is NaN, or of another type, and must not be looked at.
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
 /// Known by the names of its members.
 struct Particle {
