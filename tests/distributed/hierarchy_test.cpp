@@ -180,8 +180,8 @@ void expect_those_of_one_process(const PointsView& points, const Arguments& argu
 template <class T>
 std::vector<LinkingLength> lengths_for(const PointSet<T>& set, const Box& box) {
     const SpanningTree tree = spanning_tree(set.view(), {.box = box});
-    std::vector<double> lengths = interesting_lengths(set, box);
-    lengths.resize(std::min<std::size_t>(lengths.size(), 4));
+    std::vector<double> lengths = round_lengths(set);
+    lengths.resize(4);
     const std::vector<double> heights = heights_of(tree);
     if (!heights.empty()) {
         lengths.insert(lengths.end(), {heights[heights.size() / 2], heights[heights.size() / 2], heights.back()});
