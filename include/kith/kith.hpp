@@ -12,6 +12,7 @@
 #include <kith/cosmology.hpp>
 #include <kith/dbscan.hpp>
 #include <kith/device_catalog.hpp>
+#include <kith/device_communicator.hpp>
 #include <kith/device_status.hpp>
 #include <kith/distributed.hpp>
 #include <kith/error.hpp>

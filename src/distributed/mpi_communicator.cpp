@@ -4,7 +4,8 @@
 // Scalable communication protocols for dynamic sparse data exchange, 2010): a synchronous send completes when it is
 // received; a rank whose sends are complete enters a barrier that does not block, and receives until all have entered.
 // A rank may be one exchange ahead of another, never two, so two tags keep exchanges apart. A message is cut into parts
-// of the largest size; the first part that is shorter, perhaps empty, is its last.
+// of the largest size; the first part that is shorter, perhaps empty, is its last. Buffers, whose sizes both sides know,
+// travel by plain sends and receives with a tag of their own.
 #include <kith/error.hpp>
 #include <kith/mpi.hpp>
 
@@ -23,9 +24,27 @@
 #include <thread>
 #include <utility>
 
+#if __has_include(<mpi-ext.h>)
+#include <mpi-ext.h>
+#endif
+
 namespace kith {
 
 namespace {
+
+constexpr int tag_of_buffers = 2; ///< after those of exchanges
+
+/// Whether the MPI library says that it accepts memory of CUDA devices.
+bool says_to_accept_device_memory() {
+#if defined(MPIX_GPU_SUPPORT_CUDA)
+    int is_supported = 0;
+    return MPIX_GPU_query_support(MPIX_GPU_SUPPORT_CUDA, &is_supported) == MPI_SUCCESS && is_supported != 0;
+#elif defined(MPIX_CUDA_AWARE_SUPPORT)
+    return MPIX_Query_cuda_support() == 1;
+#else
+    return false;
+#endif
+}
 
 void check(int result, const char* what) {
     if (result == MPI_SUCCESS) {
@@ -92,7 +111,7 @@ struct MpiCommunicator::Exchange {
     std::vector<bool> has_part;                     ///< by sender: its last message is not complete
 };
 
-MpiCommunicator::MpiCommunicator(MPI_Comm communicator, std::int64_t largest_message)
+MpiCommunicator::MpiCommunicator(MPI_Comm communicator, std::int64_t largest_message, std::optional<bool> device_memory)
     : largest_message_(largest_message) {
     int initialized = 0;
     int finalized = 0;
@@ -117,7 +136,7 @@ MpiCommunicator::MpiCommunicator(MPI_Comm communicator, std::int64_t largest_mes
     try {
         check(MPI_Comm_rank(communicator_, &rank_), "MPI_Comm_rank");
         check(MPI_Comm_size(communicator_, &size_), "MPI_Comm_size");
-        require_same_largest_message();
+        accepts_device_memory_ = agree(device_memory.value_or(says_to_accept_device_memory()));
         threads_ = share_of_this_machine();
     } catch (...) {
         MPI_Comm_free(&communicator_);
@@ -139,10 +158,11 @@ int MpiCommunicator::share_of_this_machine() const {
 }
 
 /// Ranks that cut messages differently would wait forever, so all throw or none.
-void MpiCommunicator::require_same_largest_message() const {
-    std::array<std::int64_t, 2> least{largest_message_, ~largest_message_}; // ~ turns the order around for every value
-    complete("MPI_Iallreduce", 16, [&](MPI_Request* request) {
-        return MPI_Iallreduce(MPI_IN_PLACE, least.data(), 2, MPI_INT64_T, MPI_MIN, communicator_, request);
+bool MpiCommunicator::agree(bool accepts_device_memory) const {
+    // ~ turns the order around for every value
+    std::array<std::int64_t, 3> least{largest_message_, ~largest_message_, accepts_device_memory ? 1 : 0};
+    complete("MPI_Iallreduce", 24, [&](MPI_Request* request) {
+        return MPI_Iallreduce(MPI_IN_PLACE, least.data(), 3, MPI_INT64_T, MPI_MIN, communicator_, request);
     });
     const std::int64_t smallest = least[0];
     const std::int64_t greatest = ~least[1];
@@ -154,6 +174,7 @@ void MpiCommunicator::require_same_largest_message() const {
         throw detail::error(ErrorKind::invalid_argument, detail::of_value(smallest), "largest_message is ", smallest,
                             "; it must be from 1 to 2^30 bytes");
     }
+    return least[2] != 0;
 }
 
 MpiCommunicator::~MpiCommunicator() {
@@ -304,6 +325,42 @@ std::vector<RankMessage> MpiCommunicator::finish_exchange() {
         throw;
     }
     return all;
+}
+
+void MpiCommunicator::exchange_buffers(std::span<const SendBuffer> sent, std::span<const ReceiveBuffer> received,
+                                       const CopyBytes& /*copy*/) {
+    std::vector<MPI_Request> requests;
+    const auto for_each_part = [&](std::int64_t count, const auto& start) {
+        for (std::int64_t first = 0; first < count; first += largest_message_) {
+            start(first, static_cast<int>(std::min(largest_message_, count - first)), &requests.emplace_back());
+        }
+    };
+    try {
+        for (const ReceiveBuffer& buffer : received) {
+            for_each_part(buffer.count, [&](std::int64_t first, int bytes, MPI_Request* request) {
+                check(MPI_Irecv(static_cast<std::byte*>(buffer.bytes) + first, bytes, MPI_BYTE, buffer.rank,
+                                tag_of_buffers, communicator_, request),
+                      "MPI_Irecv");
+            });
+        }
+        for (const SendBuffer& buffer : sent) {
+            for_each_part(buffer.count, [&](std::int64_t first, int bytes, MPI_Request* request) {
+                check(MPI_Isend(static_cast<const std::byte*>(buffer.bytes) + first, bytes, MPI_BYTE, buffer.rank,
+                                tag_of_buffers, communicator_, request),
+                      "MPI_Isend");
+            });
+        }
+        for (int are_complete = 0; are_complete == 0;) {
+            check(MPI_Testall(static_cast<int>(requests.size()), requests.data(), &are_complete, MPI_STATUSES_IGNORE),
+                  "MPI_Testall");
+            if (are_complete == 0) {
+                std::this_thread::yield(); // more ranks than cores
+            }
+        }
+    } catch (const std::exception& error) { // others wait for parts
+        abort(error.what());
+        throw;
+    }
 }
 
 void MpiCommunicator::abort(const std::string& reason) noexcept {

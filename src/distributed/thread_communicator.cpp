@@ -3,10 +3,12 @@
 // A collective call is one meeting of all ranks: each shows what it brings before, and reads what concerns it after.
 // What it has shown stays until its call after the next, in one of two places that take turns: when a rank comes to
 // that call, all have come to the one between, so they have read it. Bytes to be gathered are copied for this, since
-// their owner may change them once its call returns. Nobody holds a lock to wait: a rank waits for the number of
+// their owner may change them once its call returns. Buffers of GPUs are not copied: their exchange ends with a second
+// meeting, after which owners may change them. Nobody holds a lock to wait: a rank waits for the number of
 // meetings to change. A meeting that cannot take place, since a rank has thrown or returned, ends with an exception
 // in all who wait for it, now or later.
 #include <kith/communicator.hpp>
+#include <kith/device_communicator.hpp>
 #include <kith/error.hpp>
 
 #include "support/at_least.hpp"
@@ -16,10 +18,12 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <cstring>
 #include <exception>
 #include <mutex>
 #include <new>
 #include <optional>
+#include <span>
 #include <thread>
 #include <utility>
 
@@ -35,6 +39,10 @@ public:
         std::vector<std::int64_t> values;
         std::vector<std::byte> bytes;
         std::vector<RankMessage> messages;
+        // Of the caller's, until all ranks meet again:
+        std::span<const SendBuffer> sent;
+        std::span<const ReceiveBuffer> received;
+        bool copies = false; ///< to and from memory of a GPU
     };
 
     explicit Meeting(int ranks) : places_{std::vector<Brought>(ranks), std::vector<Brought>(ranks)} {}
@@ -150,7 +158,7 @@ private:
     bool first_is_of_another_ = false; ///< `first_` says only that code of the program threw on another rank
 };
 
-class ThreadCommunicator final : public Communicator {
+class ThreadCommunicator final : public DeviceCommunicator {
 public:
     ThreadCommunicator(Meeting& meeting, int rank) : meeting_(meeting), rank_(rank) {
         const std::vector<int> cores = detail::usable_cores();
@@ -218,6 +226,40 @@ public:
         return received;
     }
 
+    /// The function that copies between GPUs is the caller's.
+    [[nodiscard]] bool accepts_device_memory() const noexcept override { return true; }
+    /// A rank that can copy from and to memory of GPUs fetches what is for it. To a rank that cannot, senders that can
+    /// bring it.
+    void exchange_buffers(std::span<const SendBuffer> sent, std::span<const ReceiveBuffer> received,
+                          const CopyBytes& copy) override {
+        Meeting::Brought& own = mine();
+        own.sent = sent;
+        own.received = received;
+        own.copies = static_cast<bool>(copy);
+        const std::uint32_t call = meet();
+        bool agree = true;
+        for (const ReceiveBuffer& to : received) {
+            const SendBuffer* const from = buffer_for(rank_, to.rank, call, &Meeting::Brought::sent);
+            agree = agree && from != nullptr && from->count == to.count;
+            if (agree && copy) {
+                copy(to.bytes, from->bytes, to.count);
+            } else if (agree && !meeting_.of(to.rank, call).copies) {
+                std::memcpy(to.bytes, from->bytes, static_cast<std::size_t>(to.count));
+            }
+        }
+        for (const SendBuffer& from : sent) {
+            const ReceiveBuffer* const to = buffer_for(rank_, from.rank, call, &Meeting::Brought::received);
+            agree = agree && to != nullptr && to->count == from.count;
+            if (agree && copy && !meeting_.of(from.rank, call).copies) {
+                copy(to->bytes, from.bytes, from.count);
+            }
+        }
+        require(agree,
+                "the buffers that ranks passed to exchange_buffers differ in size or number; pass a buffer of the "
+                "same size for each that another rank sends");
+        (void)meet();
+    }
+
     void abort(const std::string& reason) noexcept override {
         try {
             meeting_.abort(rank_, reason);
@@ -231,6 +273,17 @@ private:
     std::uint32_t meet() {
         meeting_.meet();
         return calls_++;
+    }
+    /// The buffer that another rank has brought for a rank; null if there is none.
+    template <class Buffer>
+    [[nodiscard]] const Buffer* buffer_for(int rank, int other, std::uint32_t call,
+                                           std::span<const Buffer> Meeting::Brought::*of) const {
+        if (other < 0 || other >= size()) {
+            return nullptr;
+        }
+        const std::span<const Buffer> buffers = meeting_.of(other, call).*of;
+        const auto found = std::ranges::find(buffers, rank, &Buffer::rank);
+        return found == buffers.end() ? nullptr : &*found;
     }
     static void require(bool holds, const char* otherwise) {
         if (!holds) {

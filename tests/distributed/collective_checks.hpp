@@ -2,11 +2,13 @@
 #pragma once
 
 #include <kith/communicator.hpp>
+#include <kith/device_communicator.hpp>
 
 #include <gtest/gtest.h>
 
 #include <array>
 #include <cstdint>
+#include <cstring>
 #include <span>
 #include <string>
 #include <utility>
@@ -90,6 +92,46 @@ inline void expect_exchange(Communicator& ranks) {
             }
         }
         EXPECT_EQ(found, expected) << "round " << round;
+    }
+}
+
+/// Each rank sends to all others, different lengths and some of them nothing; odd ranks by a function that copies, as
+/// those with GPUs do.
+inline void expect_exchange_of_buffers(DeviceCommunicator& ranks) {
+    const auto text_from_to = [](int round, int from, int to) {
+        const auto length = static_cast<std::size_t>((from + 2 * to + round) % 4 * 5);
+        return std::string(length, static_cast<char>('a' + (from + 3 * to + 7 * round) % 26));
+    };
+    const CopyBytes copy = [](void* to, const void* from, std::int64_t count) {
+        std::memcpy(to, from, static_cast<std::size_t>(count));
+    };
+    for (int round = 0; round < 10; ++round) {
+        std::vector<std::string> mine;
+        std::vector<std::string> others;
+        for (int rank = 0; rank < ranks.size(); ++rank) {
+            const bool is_other = rank != ranks.rank();
+            mine.push_back(is_other ? text_from_to(round, ranks.rank(), rank) : "");
+            others.emplace_back(is_other ? text_from_to(round, rank, ranks.rank()).size() : 0, '?');
+        }
+        std::vector<SendBuffer> sent;
+        std::vector<ReceiveBuffer> received;
+        for (int rank = 0; rank < ranks.size(); ++rank) {
+            const auto at = static_cast<std::size_t>(rank);
+            if (!mine[at].empty()) {
+                sent.push_back({rank, mine[at].data(), std::ssize(mine[at])});
+            }
+            if (!others[at].empty()) {
+                received.push_back({rank, others[at].data(), std::ssize(others[at])});
+            }
+        }
+        ranks.exchange_buffers(sent, received, ranks.rank() % 2 == 1 ? copy : CopyBytes());
+        std::vector<std::string> expected;
+        for (int rank = 0; rank < ranks.size(); ++rank) {
+            expected.push_back(rank != ranks.rank() ? text_from_to(round, rank, ranks.rank()) : "");
+            mine[static_cast<std::size_t>(rank)].assign(mine[static_cast<std::size_t>(rank)].size(), '!'); // may change
+        }
+        EXPECT_EQ(others, expected) << "round " << round;
+        expect_exchange(ranks); // messages in between do not interfere
     }
 }
 

@@ -7,6 +7,8 @@
 #include "support/cores.hpp"
 
 #include <kith/communicator.hpp>
+#include <kith/device_communicator.hpp>
+#include <kith/error.hpp>
 
 #include <gtest/gtest.h>
 
@@ -36,6 +38,30 @@ TEST_P(ThreadRanks, AllGatherOfDifferentLengths) {
 }
 TEST_P(ThreadRanks, MessagesArriveBySenderAndInOrder) {
     run_ranks(GetParam(), expect_exchange);
+}
+
+TEST_P(ThreadRanks, BuffersArrive) {
+    run_ranks(GetParam(), [](Communicator& ranks) {
+        auto& devices = dynamic_cast<DeviceCommunicator&>(ranks);
+        EXPECT_TRUE(devices.accepts_device_memory());
+        expect_exchange_of_buffers(devices);
+    });
+}
+TEST(ExchangeOfBuffers, ThatDifferIsRefused) {
+    for (const bool is_sent : {false, true}) {
+        EXPECT_TRUE(is_refused(ErrorKind::invalid_argument, {"exchange_buffers differ in size or number"}, [&] {
+            run_ranks(2, [&](Communicator& ranks) {
+                std::byte bytes[2]{};
+                const SendBuffer sent[] = {{1 - ranks.rank(), bytes, 2}};
+                const ReceiveBuffer received[] = {{1 - ranks.rank(), bytes, 1}};
+                const bool is_first = ranks.rank() == 0;
+                dynamic_cast<DeviceCommunicator&>(ranks).exchange_buffers(
+                    is_first ? std::span<const SendBuffer>(sent) : std::span<const SendBuffer>(),
+                    !is_first && is_sent ? std::span<const ReceiveBuffer>(received) : std::span<const ReceiveBuffer>(),
+                    {});
+            });
+        }));
+    }
 }
 
 /// A rank that has what it came for goes on, and changes what others may still be reading if it was not kept for them.

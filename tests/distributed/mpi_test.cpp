@@ -33,7 +33,17 @@ TEST(Mpi, CollectiveCalls) {
         expect_all_reduce(ranks);
         expect_all_gather(ranks);
         expect_exchange(ranks);
+        expect_exchange_of_buffers(ranks);
     }
+}
+
+TEST(Mpi, AcceptsMemoryOfGpusIfAllRanksDo) {
+    constexpr std::int64_t largest = std::int64_t{1} << 30;
+    EXPECT_TRUE(MpiCommunicator(MPI_COMM_WORLD, largest, true).accepts_device_memory());
+    EXPECT_FALSE(MpiCommunicator(MPI_COMM_WORLD, largest, false).accepts_device_memory());
+    int rank = 0;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    EXPECT_FALSE(MpiCommunicator(MPI_COMM_WORLD, largest, rank > 0).accepts_device_memory());
 }
 
 TEST(Mpi, EveryRowOfTheTableIsCompared) {

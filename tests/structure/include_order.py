@@ -14,6 +14,7 @@ MODULES = ("support cuda geometry points order tree walk neighbors groups pairs 
 HEADERS = {"async": "groups", "async_tree": "tree", "box": "points", "catalog": "halos", "catalog_columns": "halos",
            "catalog_file": "io", "catalog_reader": "io", "cluster_file": "io", "communicator": "support",
            "cosmology": "halos", "dbscan": "groups", "density_file": "io", "device_catalog": "halos",
+           "device_communicator": "support",
            "device_status": "support", "distributed": "distributed", "error": "support", "execution": "support",
            "fof": "groups", "hdbscan": "mst", "hierarchy": "mst", "io": "io", "kdtree": "engines",
            "kdtree_build": "engines", "kdtree_candidates": "engines", "kdtree_layout": "engines",
