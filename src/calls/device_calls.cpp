@@ -330,6 +330,16 @@ bool has_memory(const void* memory, const Execution& execution) {
     return is_on_device(DeviceContext(execution), memory);
 }
 
+void refuse_memory_of_others(const void* memory, const char* what, const Execution& execution) {
+    const DeviceContext context(execution);
+    cudaPointerAttributes attributes{};
+    check_cuda(cudaPointerGetAttributes(&attributes, memory), "asking where memory is");
+    if (attributes.type == cudaMemoryTypeDevice && attributes.device != execution.device.index) {
+        throw error(ErrorKind::invalid_argument, what, " are in the memory of GPU ", attributes.device,
+                    ", but the call runs on GPU ", execution.device.index, "; pass memory of this GPU, or of the host");
+    }
+}
+
 void copy_to_memory(void* to, const void* from, std::int64_t bytes, const Execution& execution) {
     DeviceContext context(execution);
     context.copy(to, from, bytes);
@@ -375,6 +385,7 @@ const DeviceCalls& on_gpu() {
                                        .build_tree_async_bytes = build_tree_async_bytes_on_device,
                                        .build_tree_async = build_tree_async_on_device,
                                        .has_memory = has_memory,
+                                       .refuse_memory_of_others = refuse_memory_of_others,
                                        .copy_to_memory = copy_to_memory,
                                        .release_memory = release_memory,
                                        .result_memory = result_memory};

@@ -103,6 +103,8 @@ struct DeviceCalls {
 
     /// Whether the memory is that of the execution's GPU; null belongs to no GPU.
     bool (*has_memory)(const void* memory, const Execution& execution);
+    /// Throws invalid_argument for memory of another GPU.
+    void (*refuse_memory_of_others)(const void* memory, const char* what, const Execution& execution);
     /// Copies from the host, and waits.
     void (*copy_to_memory)(void* to, const void* from, std::int64_t bytes, const Execution& execution);
     void (*release_memory)(const Device& device);

@@ -132,6 +132,10 @@ SearchSummary knn_into_over_team(const KnnCall& call) {
                 throw Error(ErrorKind::invalid_argument, "the memory for indices is for 32 bits each; over ranks they "
                                                          "are 64 bits wide, so give memory for std::int64_t");
             }
+            if (is_on_gpu(call.options.execution)) {
+                on_gpu().refuse_memory_of_others(rows.indices(), "the indices of the rows", call.options.execution);
+                on_gpu().refuse_memory_of_others(rows.distances(), "the distances of the rows", call.options.execution);
+            }
         },
         [&](const KnnOptions& options) {
             return call.queries != nullptr ? knn_into(rows, call.points, *call.queries, call.k, options)
