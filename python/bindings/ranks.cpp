@@ -1,8 +1,10 @@
 #include "ranks.hpp"
 
+#include <kith/device_communicator.hpp>
 #include <kith/error.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <exception>
 #include <span>
 #include <string>
@@ -14,11 +16,12 @@ namespace kith::python {
 namespace {
 
 /// Calls `ranks`, an object with the functions of Communicator, with Python's lock taken. Bytes are memoryviews.
-class PythonCommunicator final : public Communicator {
+class PythonCommunicator final : public DeviceCommunicator {
 public:
     PythonCommunicator(const nb::object& ranks, RunInPython run_in_python)
         : ranks_(ranks), run_in_python_(std::move(run_in_python)), rank_(nb::cast<int>(ranks.attr("rank"))),
-          size_(nb::cast<int>(ranks.attr("size"))), threads_(nb::cast<int>(ranks.attr("threads"))) {}
+          size_(nb::cast<int>(ranks.attr("size"))), threads_(nb::cast<int>(ranks.attr("threads"))),
+          accepts_device_memory_(nb::cast<bool>(ranks.attr("accepts_device_memory"))) {}
 
     [[nodiscard]] int rank() const noexcept override { return rank_; }
     [[nodiscard]] int size() const noexcept override { return size_; }
@@ -52,6 +55,18 @@ public:
             }
         });
         return received;
+    }
+    [[nodiscard]] bool accepts_device_memory() const noexcept override { return accepts_device_memory_; }
+    void exchange_buffers(std::span<const SendBuffer> sent, std::span<const ReceiveBuffer> received,
+                          const CopyBytes& /*copy*/) override {
+        const auto listed = [](const auto& buffers) {
+            nb::list list;
+            for (const auto& buffer : buffers) {
+                list.append(nb::make_tuple(buffer.rank, reinterpret_cast<std::uintptr_t>(buffer.bytes), buffer.count));
+            }
+            return list;
+        };
+        call([&] { ranks_.attr("exchange_buffers")(listed(sent), listed(received)); });
     }
     void abort(const std::string& reason) noexcept override {
         try {
@@ -90,6 +105,7 @@ private:
     int rank_;
     int size_;
     int threads_;
+    bool accepts_device_memory_;
 };
 
 nb::dict seconds_of(const StageReports& stages) {

@@ -46,6 +46,7 @@ from kith._arrays import AnyArray
 _LARGEST_MESSAGE = 1 << 30
 _SMALL_MESSAGE = 1 << 16
 _TAGS = (1, 2)
+_TAG_OF_BUFFERS = 3
 _TRAFFIC = ("bytes_sent", "bytes_received", "messages_sent", "bytes_from_device")
 
 
@@ -74,6 +75,9 @@ class Ranks:
     imbalance : float
         For `rebalance` and `kith.z_order`: how much the parts of processes may differ, as a fraction of the mean number of
         points or weight; 0 cuts as equally as possible. Must be the same on all processes.
+    device_memory : bool
+        Whether the MPI library accepts memory of GPUs (a GPU-aware MPI), which mpi4py does not tell. If so, processes that
+        work on GPUs send each other points from there, without a copy on their hosts. Must be the same on all processes.
 
     Attributes
     ----------
@@ -88,10 +92,11 @@ class Ranks:
     """
 
     def __init__(self, comm: MPI.Intracomm, *, ids: AnyArray | None = None, rebalance: bool = False,
-                 weights: AnyArray | None = None, imbalance: float = 0.01) -> None:
+                 weights: AnyArray | None = None, imbalance: float = 0.01, device_memory: bool = False) -> None:
         if not isinstance(comm, MPI.Comm) or comm == MPI.COMM_NULL or comm.Is_inter():
             raise TypeError(f"comm must be an intracommunicator of mpi4py, such as MPI.COMM_WORLD, not {comm!r}")
         self.comm, self.ids, self.rebalance, self.weights, self.imbalance = comm, ids, rebalance, weights, imbalance
+        self.device_memory = device_memory
         self.report: dict[str, Any] = {}
 
 
@@ -105,6 +110,7 @@ def call_together(function, *arguments, comm, **options):
     with _Team(ranks) as team:
         team.require_same("the function", function.__name__)
         try:
+            team.require_same("device_memory", team.accepts_device_memory)
             result = function(*arguments, comm=team, **options)
         except BaseException as error:  # sys.exit() and Ctrl-C, too: the others would wait for ever
             if not team.is_inside:
@@ -195,6 +201,10 @@ class _Team:
         return _arrays.as_number(self._ranks.imbalance, "imbalance")
 
     @property
+    def accepts_device_memory(self):
+        return _arrays.flag(self._ranks.device_memory, "device_memory")
+
+    @property
     def weights(self):
         given = self._ranks.weights if self._is_of_points else None
         return None if given is None else _arrays.as_column(given, "weights")
@@ -227,7 +237,7 @@ class _Team:
     def inside(self):
         """Ranks for calls of their own, without ids: all processes make the same, after they have agreed."""
         self.is_inside = True
-        yield Ranks(self._ranks.comm)
+        yield Ranks(self._ranks.comm, device_memory=self._ranks.device_memory)
         self.is_inside = False
 
     def agree(self, raised):
@@ -321,6 +331,19 @@ class _Team:
             else:
                 patience.wait(may_sleep=barrier is not None)  # all that this process sends has been received
         return [(rank, message) for rank, of_rank in enumerate(received) for message in of_rank]
+
+    def exchange_buffers(self, sent, received):
+        """Buffers are (rank, address, bytes), perhaps of a GPU, and of equal size on both sides."""
+        requests = []
+        for buffers, start in ((received, self.comm.Irecv), (sent, self.comm.Isend)):
+            for rank, address, count in buffers:
+                for first in range(0, count, _LARGEST_MESSAGE):
+                    length = min(_LARGEST_MESSAGE, count - first)
+                    part = MPI.buffer.fromaddress(address + first, length)
+                    requests.append(start([part, length, MPI.BYTE], rank, _TAG_OF_BUFFERS))
+        patience = _Patience()
+        while not MPI.Request.Testall(requests):
+            patience.wait(may_sleep=False)
 
     def abort(self, reason):
         print(f"kith: rank {self.rank}: {reason}", file=sys.stderr, flush=True)

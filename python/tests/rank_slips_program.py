@@ -11,8 +11,9 @@ points = numpy.random.default_rng(world.rank).random((50, 3)).astype(numpy.float
 
 
 def over(function, options):
-    """Calls the function over all processes; ids, rebalance, weights and imbalance are options of kith.mpi.Ranks."""
-    of_ranks = {name: options.pop(name) for name in ("ids", "rebalance", "weights", "imbalance") if name in options}
+    """Calls the function over all processes; those of kith.mpi.Ranks are among the options."""
+    names = ("ids", "rebalance", "weights", "imbalance", "device_memory")
+    of_ranks = {name: options.pop(name) for name in names if name in options}
     return function(threads=options.pop("threads", 1), comm=kith.mpi.Ranks(world, **of_ranks), **options)
 
 
@@ -107,7 +108,8 @@ SLIPS += [(call, slip) for call in (knn, knn_blocks, radius_search, sum_neighbor
 SLIPS += [(call, slip) for call in (knn, radius_search, sum_neighbors, fof) for slip in (
     {"rebalance": 3}, {"rebalance": True}, {"weights": "words"}, {"weights": points})]
 SLIPS += [(call, slip) for call in (knn, radius_search, fof, z_order) for slip in (
-    {"imbalance": 0.5}, {"imbalance": -1}, {"imbalance": "fair"}, {"imbalance": numpy.nan})]
+    {"imbalance": 0.5}, {"imbalance": -1}, {"imbalance": "fair"}, {"imbalance": numpy.nan},
+    {"device_memory": True}, {"device_memory": "yes"})]
 SLIPS += [(z_order, slip) for slip in (
     {"weights": -numpy.ones(50)}, {"weights": numpy.ones(49)}, {"ids": numpy.arange(49)})]
 SLIPS += [(gather, slip) for slip in (

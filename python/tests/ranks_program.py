@@ -404,7 +404,16 @@ for guilty in range(world.size):  # one process stops, or makes another call
 kith.mpi._LARGEST_MESSAGE = 11  # everything goes in parts
 mine = points_of(world.rank, numpy.float32, 3)
 whole = everyone(mine)
-assert numpy.array_equal(everyone(kith.fof(mine, b=0.5, threads=1, comm=world)), kith.fof(whole, b=0.5))
+of_gpus = kith.mpi.Ranks(world, device_memory=True)  # of which there are none
+assert numpy.array_equal(everyone(kith.fof(mine, b=0.5, threads=1, comm=of_gpus)), kith.fof(whole, b=0.5))
+with kith.mpi._Team(of_gpus) as team:  # buffers that might be a GPU's, from each process to all others
+    others = [rank for rank in range(world.size) if rank != world.rank]
+    sent = {rank: numpy.arange(10 + rank) + 100 * world.rank for rank in others}
+    received = {rank: numpy.zeros(10 + world.rank, int) for rank in others}
+    team.exchange_buffers(*([(rank, values.ctypes.data, values.nbytes) for rank, values in of_rank.items()]
+                            for of_rank in (sent, received)))
+    for rank, values in received.items():
+        assert numpy.array_equal(values, numpy.arange(10 + world.rank) + 100 * rank), (rank, values)
 kith.mpi._LARGEST_MESSAGE = 1 << 30
 
 last = world.size - 1
