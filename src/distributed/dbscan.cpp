@@ -144,7 +144,7 @@ private:
             const bool is_mine = shared_.ownership.is_mine(number);
             rows.push_back(is_mine ? static_cast<std::int32_t>(number - shared_.ownership.first()) : -1 - others++);
         }
-        const HeldPoints joined = shared_.there->joined(shared_.points.view, rows, near.rows);
+        const HeldPoints joined = shared_.there->joined(shared_.points.view, rows, near.rows.view);
         const std::vector<std::uint8_t> is_core =
             part_->flag_apart(shared_.there->in_frame(joined.view, frame()), density_);
         for (std::int64_t i = 0; i < near.count(); ++i) { // counts of other points are incomplete
@@ -170,8 +170,9 @@ private:
                          {[&](std::int32_t row) { return labels_[row]; }, false});
         ranks_.agreed([&] {
             if (ghosts.count() > 0) {
+                const NormalizedPoints<T> of_others = shared_.there->in_frame(ghosts.rows.view, frame());
                 lower(ghosts.numbers, nullptr, [&](const Buffer<std::int32_t>& clusters, auto... rest) {
-                    part_->find_lowest_apart(points_of(ghosts), density_.squared_length, clusters.span(), rest...);
+                    part_->find_lowest_apart(of_others, density_.squared_length, clusters.span(), rest...);
                 });
             }
         });
@@ -215,12 +216,6 @@ private:
                 labels_[row] = labels_[row] < 0 ? label : std::min(labels_[row], label);
             }
         }
-    }
-
-    [[nodiscard]] NormalizedPoints<T> points_of(const GhostPoints<T>& ghosts) {
-        NormalizedPoints<T> points;
-        context_.run([&] { points = normalized(frame(), PointsView(ghosts.rows, frame().dimension)); });
-        return points;
     }
 
     Ranks& ranks_;
@@ -270,7 +265,7 @@ void find_clusters(Ranks& ranks, Context& context, const DbscanOverRanks& call, 
             ids.restore(result.is_core);
         });
     }
-    ranks.count_from_device(shared.there->bytes_to_host());
+    account_for(ranks, *shared.there, result.stages);
 }
 
 } // namespace

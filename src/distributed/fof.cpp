@@ -94,9 +94,9 @@ void fof_over_ranks(Ranks& ranks, Context& context, const FofOverRanks& call, co
         group_points(ranks, context, linked, on_gpu, result);
         ranks.agreed([&] { ids.restore(result.label_array.vector<std::int64_t>()); });
     }
-    ranks.count_from_device(shared.there->bytes_to_host());
+    account_for(ranks, *shared.there, result.stages);
     if (options.phase_space) {
-        ranks.count_from_device(linked.there->bytes_to_host());
+        account_for(ranks, *linked.there, result.stages);
     }
 }
 

@@ -1,6 +1,6 @@
 #include "distributed/ghost_points.hpp"
 
-#include "distributed/differences.hpp"
+#include "distributed/ghost_answers.hpp"
 #include "points/coordinates.hpp"
 #include "points/point_set.hpp"
 #include "support/parallel.hpp"
@@ -232,27 +232,6 @@ void want_of_leaves(const SharedPoints<T>& shared, const TreeView<T>& tree, std:
     }
 }
 
-/// What another rank requested; of what this rank did, the numbers only.
-template <Coordinate T>
-RankMessage answer(const Ranks& ranks, const SharedPoints<T>& shared, Reached<T> reached, const SentNumbers& numbers) {
-    std::vector<std::int32_t>& rows = reached.rows;
-    std::ranges::sort(rows);
-    rows.erase(std::unique(rows.begin(), rows.end()), rows.end());
-    RankMessage message{reached.rank, {}};
-    message.bytes.reserve(rows.size() * (shared.points.frame.dimension * sizeof(T) + 2) +
-                          8); // most differences are small
-    MessageWriter writer(message.bytes);
-    writer.put_value(std::ssize(rows));
-    DifferenceWriter differences(writer);
-    for (const std::int32_t row : rows) {
-        differences.put(numbers.of(row));
-    }
-    if (reached.rank != ranks.rank()) {
-        writer.put(std::span<const T>(shared.there->rows(shared.points.view, rows)));
-    }
-    return message;
-}
-
 } // namespace
 
 template <Coordinate T>
@@ -265,6 +244,7 @@ GhostPoints<T> fetch_ghosts(Ranks& ranks, Context& context, const SharedPoints<T
     ranks.agreed([&] { messages = messages_of(to, frame.dimension); });
     std::vector<RankMessage> received_requests = ranks.exchange_during(std::move(messages), meanwhile);
     messages.clear();
+    GhostAnswers<T> answers(ranks, shared, numbers);
     ranks.agreed([&] {
         std::vector<Reached<T>> on_gpu;
         context.stage("select", [&] {
@@ -288,7 +268,7 @@ GhostPoints<T> fetch_ghosts(Ranks& ranks, Context& context, const SharedPoints<T
                     }
                 }
                 if (is_on_host(shared.points.view)) {
-                    messages.push_back(answer(ranks, shared, std::move(reached), numbers));
+                    answers.add(reached.rank, std::move(reached.rows));
                 } else {
                     on_gpu.push_back(std::move(reached));
                 }
@@ -296,25 +276,11 @@ GhostPoints<T> fetch_ghosts(Ranks& ranks, Context& context, const SharedPoints<T
         });
         for (Reached<T>& reached : on_gpu) { // not in a stage: the GPU is the calling thread's
             want_of_leaves(shared, tree, most, reached);
-            messages.push_back(answer(ranks, shared, std::move(reached), numbers));
+            answers.add(reached.rank, std::move(reached.rows));
         }
+        answers.gather();
     });
-    std::vector<RankMessage> received = ranks.exchange(std::move(messages));
-    GhostPoints<T> ghosts;
-    ranks.agreed([&] {
-        for (RankMessage& message : received) {
-            MessageReader reader(message.bytes);
-            const auto count = reader.take<std::int64_t>();
-            const std::int64_t first = numbers.are_local ? shared.ownership.first_of(message.rank) : 0;
-            take_differences(reader, count, first, ghosts.numbers);
-            if (message.rank != ranks.rank()) {
-                reader.take(count * frame.dimension, ghosts.rows);
-            }
-            message.bytes = std::vector<std::byte>(); // frees them
-        }
-        require_countable(ghosts.count());
-    });
-    return ghosts;
+    return answers.exchange();
 }
 
 template <Coordinate T>
@@ -327,26 +293,36 @@ GhostPoints<T> fetch_numbered_ghosts(Ranks& ranks, Context& context, const Share
     }
     GhostPoints<T> ghosts = fetch_ghosts(ranks, context, shared, tree, to, most, meanwhile, {},
                                          {[&](std::int32_t row) { return shared.numbers[row]; }, false});
-    ranks.agreed([&] { ghosts.sort(shared.points.frame.dimension); });
+    ranks.agreed([&] {
+        if (std::ranges::is_sorted(ghosts.numbers)) {
+            return;
+        }
+        const std::vector<std::int64_t> order = order_of<std::int64_t>(ghosts.numbers);
+        std::vector<std::int32_t> which;
+        for (const std::int64_t position : order) {
+            which.push_back(static_cast<std::int32_t>(-1 - position));
+        }
+        ghosts.rows = shared.there->joined(shared.points.view, which, ghosts.rows.view);
+        ghosts.numbers = rows_in_order<std::int64_t>(ghosts.numbers, 1, order);
+    });
     return ghosts;
 }
 
 template <Coordinate T>
-PlaneTree<T> tree_of_ghosts(Context& context, const SharedPoints<T>& shared, const std::vector<T>& ghosts) {
-    const Frame<T>& frame = shared.points.frame;
+PlaneTree<T> tree_of_ghosts(Context& context, const SharedPoints<T>& shared, const GhostPoints<T>& ghosts) {
     NormalizedPoints<T> points;
-    context.run([&] { points = normalized(frame, PointsView(ghosts, frame.dimension)); });
+    context.run([&] { points = normalized(shared.points.frame, ghosts.rows.view); });
     return build_plane_tree<T>(context, points, {});
 }
 
-template PlaneTree<float> tree_of_ghosts(Context&, const SharedPoints<float>&, const std::vector<float>&);
+template PlaneTree<float> tree_of_ghosts(Context&, const SharedPoints<float>&, const GhostPoints<float>&);
 template GhostPoints<float> fetch_ghosts(Ranks&, Context&, const SharedPoints<float>&, const TreeView<float>&,
                                          const std::vector<std::vector<GhostRequest<float>>>&, std::int64_t,
                                          const std::function<void()>&, const IsWhole&, const SentNumbers&);
 template GhostPoints<float> fetch_numbered_ghosts(Ranks&, Context&, const SharedPoints<float>&, const TreeView<float>&,
                                                   const std::vector<std::vector<GhostRequest<float>>>&, std::int64_t,
                                                   const std::function<void()>&);
-template PlaneTree<double> tree_of_ghosts(Context&, const SharedPoints<double>&, const std::vector<double>&);
+template PlaneTree<double> tree_of_ghosts(Context&, const SharedPoints<double>&, const GhostPoints<double>&);
 template GhostPoints<double> fetch_ghosts(Ranks&, Context&, const SharedPoints<double>&, const TreeView<double>&,
                                           const std::vector<std::vector<GhostRequest<double>>>&, std::int64_t,
                                           const std::function<void()>&, const IsWhole&, const SentNumbers&);

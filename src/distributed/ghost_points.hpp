@@ -8,8 +8,8 @@
 // A leaf whose points coincide needs at most as many points as an answer has, however many coincide with it.
 //
 // If the points are a GPU's, the walk ends at the leaves that a request reaches. The GPU finds which of their points are
-// within the bound, and sends the host a squared distance for each of these points, and the coordinates of those that
-// travel (points/part_points.hpp).
+// within the bound, and sends the host a squared distance for each of these points (points/part_points.hpp). How points
+// travel: ghost_answers.hpp.
 #pragma once
 
 #include "distributed/ghost_requests.hpp"
@@ -39,23 +39,13 @@ inline void require_countable(std::int64_t points) {
 /// Coordinates as given, by ascending number.
 template <Coordinate T>
 struct GhostPoints {
-    std::vector<T> rows;               ///< row-major
+    HeldPoints rows;                   ///< row-major, in memory of the host or of this rank's GPU
     std::vector<std::int64_t> numbers; ///< a global index for each
 
     [[nodiscard]] std::int64_t count() const { return std::ssize(numbers); }
     /// The position of the point with this number, if numbers are global indices, which ascend.
     [[nodiscard]] std::int64_t position(std::int64_t number) const {
         return std::ranges::lower_bound(numbers, number) - numbers.begin();
-    }
-
-    /// Merges the points of several ranks, each by ascending number.
-    void sort(int dimension) {
-        if (std::ranges::is_sorted(numbers)) {
-            return;
-        }
-        const std::vector<std::int64_t> order = order_of<std::int64_t>(numbers);
-        rows = rows_in_order<T>(rows, dimension, order);
-        numbers = rows_in_order<std::int64_t>(numbers, 1, order);
     }
 };
 
@@ -82,8 +72,8 @@ GhostPoints<T> fetch_numbered_ghosts(Ranks& ranks, Context& context, const Share
                                      const TreeView<T>& tree, const std::vector<std::vector<GhostRequest<T>>>& to,
                                      std::int64_t most, const std::function<void()>& meanwhile);
 
-/// The tree of ghost points, with these coordinates.
+/// The tree of ghost points of the host.
 template <Coordinate T>
-PlaneTree<T> tree_of_ghosts(Context& context, const SharedPoints<T>& shared, const std::vector<T>& ghosts);
+PlaneTree<T> tree_of_ghosts(Context& context, const SharedPoints<T>& shared, const GhostPoints<T>& ghosts);
 
 } // namespace kith::detail

@@ -30,7 +30,7 @@ JoinedRows join_rows(const SharedPoints<T>& shared, GhostPoints<T> ghosts) {
         rows = rows_in_order<std::int32_t>(rows, 1, order);
         ghosts.numbers = rows_in_order<std::int64_t>(ghosts.numbers, 1, order);
     }
-    HeldPoints joined = shared.there->joined(own, rows, ghosts.rows);
+    HeldPoints joined = shared.there->joined(own, rows, ghosts.rows.view);
     ghosts.rows = {}; // frees them
     return {std::move(joined),
             are_given ? JoinedNumbers(std::move(ghosts.numbers))

@@ -223,8 +223,7 @@ private:
         if (ghosts.count() == 0) {
             return;
         }
-        NormalizedPoints<T> others;
-        context_.run([&] { others = normalized(frame(), PointsView(ghosts.rows, frame().dimension)); });
+        const NormalizedPoints<T> others = shared_.there->in_frame(ghosts.rows.view, frame());
         KnnRequest<T> request = request_;
         request.exclude_self = false; // the points of others are not one's own
         MergedRows<T> sink(rows, ghosts);
@@ -241,11 +240,13 @@ private:
                                                               : PointNumbers(query_indices_, true);
         ranks_.agreed([&] {
             const HeldPoints points = shared_.there->on_host(shared_.points.view);
+            const HeldPoints others = shared_.there->on_host(ghosts.rows.view);
             const HeldPoints receivers = shared_.there->on_host(queries_ ? queries_->view : shared_.given);
             context_.stage("count unresolved", [&] {
                 const std::int64_t own = shared_.points.view.count();
                 std::vector<T> sources = packed<T>(points.view);
-                sources.insert(sources.end(), ghosts.rows.begin(), ghosts.rows.end());
+                const std::vector<T> fetched = packed<T>(others.view);
+                sources.insert(sources.end(), fetched.begin(), fetched.end());
                 UnresolvedCounter<T> counter(frame(), PointsView(sources, frame().dimension), receivers.view);
                 rows.for_each_row([&](std::int64_t row, const std::int64_t* indices, const T*) {
                     std::vector<std::int64_t> here(indices, indices + rows.k);
@@ -322,7 +323,7 @@ void knn_over_ranks(Ranks& ranks, Context& context, const KnnOverRanks& call, co
         DistributedSearch<T>(ranks, context, shared, call.queries, call.k, call.options, on_gpu, ids.order())
             .run(rows, summary);
     }
-    ranks.count_from_device(shared.there->bytes_to_host());
+    account_for(ranks, *shared.there, summary.stages);
 }
 
 template void knn_over_ranks<float>(Ranks&, Context&, const KnnOverRanks&, const MakePartSearcher<float>&,

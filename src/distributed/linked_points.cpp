@@ -95,8 +95,8 @@ private:
             }
         }
         require_countable(std::ssize(rows));
-        const HeldPoints joined = shared_.there->joined(shared_.points.view, rows, ghosts.rows);
-        ghosts.rows = std::vector<T>(); // frees them
+        const HeldPoints joined = shared_.there->joined(shared_.points.view, rows, ghosts.rows.view);
+        ghosts.rows = {}; // frees them
         const std::vector<std::int32_t> component =
             linker_.link_apart(shared_.there->in_frame(joined.view, frame()), squared_length_);
         for (std::size_t i = 0; i < names.size(); ++i) {

@@ -169,7 +169,7 @@ private:
             if (ghosts.count() == 0) {
                 return;
             }
-            const PlaneTree<T> tree = tree_of_ghosts(context_, second_.points, ghosts.rows);
+            const PlaneTree<T> tree = tree_of_ghosts(context_, second_.points, ghosts);
             const TreeView<T> view = tree.view();
             PairJob<T> job = job_;
             job.within = false;

@@ -311,8 +311,8 @@ private:
         DistributedRadius<T> here(ranks_, context_, here_ ? here_->sources.points : shared_, queries, numbers, radii,
                                   options, on_gpu_);
         auto result = run(here);
-        ranks_.count_from_device(shared_.there->bytes_to_host());
         StageReports stages = context_.take_stages();
+        account_for(ranks_, *shared_.there, stages);
         stages.insert(stages.end(), result.stages.begin(), result.stages.end());
         result.stages = std::move(stages);
         if (here_) {

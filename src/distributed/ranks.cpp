@@ -92,4 +92,22 @@ std::vector<RankMessage> Ranks::finish_exchange() {
     return received;
 }
 
+void Ranks::share_devices(bool has_gpu) {
+    auto* const devices = dynamic_cast<DeviceCommunicator*>(&communicator_);
+    const bool accepts = devices != nullptr && devices->accepts_device_memory();
+    devices_ = accepts && size() > 1 && any(has_gpu) ? devices : nullptr;
+}
+
+void Ranks::exchange_buffers(const std::vector<SendBuffer>& sent, const std::vector<ReceiveBuffer>& received,
+                             const CopyBytes& copy) {
+    for (const SendBuffer& buffer : sent) {
+        traffic_.bytes_sent += buffer.count;
+        ++traffic_.messages_sent;
+    }
+    for (const ReceiveBuffer& buffer : received) {
+        traffic_.bytes_received += buffer.count;
+    }
+    devices_->exchange_buffers(sent, received, copy);
+}
+
 } // namespace kith::detail

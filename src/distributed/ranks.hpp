@@ -7,6 +7,7 @@
 #pragma once
 
 #include <kith/communicator.hpp>
+#include <kith/device_communicator.hpp>
 #include <kith/distributed.hpp>
 #include <kith/error.hpp>
 
@@ -47,6 +48,16 @@ public:
     [[nodiscard]] const Traffic& traffic() const noexcept { return traffic_; }
     void count_from_device(std::int64_t bytes) noexcept { traffic_.bytes_from_device += bytes; }
     void count_migrated(std::int64_t bytes) noexcept { traffic_.bytes_migrated += bytes; }
+
+    /// Collective. States whether this rank works on a GPU in this call.
+    void share_devices(bool has_gpu);
+    /// Whether points travel by exchange_buffers(), since some rank works on a GPU and the communicator accepts its
+    /// memory. The same on all ranks.
+    [[nodiscard]] bool exchanges_buffers() const noexcept { return devices_ != nullptr; }
+    /// Buffers from and to other ranks, of equal size on both sides (device_communicator.hpp). Does not take those
+    /// without bytes.
+    void exchange_buffers(const std::vector<SendBuffer>& sent, const std::vector<ReceiveBuffer>& received,
+                          const CopyBytes& copy);
 
     /// Runs body() here, and throws on all ranks if it throws on one: what the lowest of these has thrown. A single
     /// rank throws what body() has thrown, as it is.
@@ -140,7 +151,8 @@ private:
 
     Communicator& communicator_;
     Traffic traffic_;
-    std::vector<RankMessage> kept_; ///< messages of this rank to itself, of an exchange that has started
+    DeviceCommunicator* devices_ = nullptr; ///< null: points travel in messages
+    std::vector<RankMessage> kept_;         ///< messages of this rank to itself, of an exchange that has started
 };
 
 /// Runs body(ranks), the work of one call. An exception that several ranks have not agreed on ends the work of all.

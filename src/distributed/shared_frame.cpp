@@ -20,6 +20,7 @@ SharedPoints<T> share_frame(Ranks& ranks, Context& context, const PointsView& po
         shared.there = on_gpu ? on_gpu(context, points.dimension()) : std::make_shared<PartPoints<T>>(context);
         mine = shared.there->bounds(points, PointError::points_not_finite);
     });
+    ranks.share_devices(shared.there->is_on_gpu());
     shared.ownership = Ownership(ranks, points.count());
     PointBounds<T> all;
     for (const PointBounds<T>& bounds : ranks.gather(mine)) {

@@ -43,6 +43,14 @@ template <Coordinate T>
 SharedPoints<T> share_frame(Ranks& ranks, Context& context, const PointsView& points, const Box& box,
                             const MakePartPoints<T>& on_gpu = {});
 
+/// Adds what a GPU took to read points to the account of a call.
+template <Coordinate T>
+void account_for(Ranks& ranks, PartPoints<T>& points, StageReports& stages) {
+    ranks.count_from_device(points.bytes_to_host());
+    const StageReports of_gpu = points.take_stages();
+    stages.insert(stages.end(), of_gpu.begin(), of_gpu.end());
+}
+
 /// Of all ranks' points the first, by number, with a coordinate as large as the largest (points/as_given.hpp).
 template <Coordinate T>
 LargestCoordinate largest_of_all(Ranks& ranks, const SharedPoints<T>& shared);

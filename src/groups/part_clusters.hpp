@@ -57,7 +57,7 @@ public:
     /// once, when core points have been linked; there are such rows and core points.
     virtual void find_lowest(T squared_length, const Buffer<std::int32_t>& of_core_points, std::int64_t clusters,
                              std::span<std::int32_t> cluster_of_row) = 0;
-    /// The same among other core points, of the host, by row.
+    /// The same among other core points, wherever they are, by row.
     virtual void find_lowest_apart(const NormalizedPoints<T>& core_points, T squared_length,
                                    std::span<const std::int32_t> of_core_points, std::int64_t clusters,
                                    std::span<std::int32_t> cluster_of_row) = 0;

@@ -40,7 +40,7 @@ public:
     virtual void search(const char* stage, const KnnRequest<T>& request, RowSink<T>& sink) = 0;
     /// Keeps the receivers whose flag, by position, is 1 for search_others(). There are receivers.
     virtual void select(const Buffer<std::uint8_t>& is_selected) = 0;
-    /// Passes the rows of the selected receivers, at least one, among other points of the host to the sink.
+    /// Passes the rows of the selected receivers, at least one, among other points, wherever they are, to the sink.
     virtual void search_others(const NormalizedPoints<T>& points, const KnnRequest<T>& request, RowSink<T>& sink) = 0;
 
     /// What stages of a GPU took, so far; none of the host's, which are the context's.

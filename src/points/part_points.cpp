@@ -5,6 +5,7 @@
 #include "support/parallel.hpp"
 
 #include <cstddef>
+#include <cstring>
 #include <utility>
 
 namespace kith::detail {
@@ -13,23 +14,18 @@ namespace {
 
 /// Rows of the points, or -1 - rows of others.
 template <Coordinate T>
-std::vector<T> gathered(const PointsView& points, std::span<const std::int32_t> which, std::span<const T> others) {
+std::vector<T> gathered(const PointsView& points, std::span<const std::int32_t> which, const PointsView& others) {
     const Coordinates<T> own(points);
-    const std::int64_t dimension = points.dimension();
+    const Coordinates<T> more(others);
+    const int dimension = points.dimension();
     std::vector<T> rows;
     rows.reserve(which.size() * static_cast<std::size_t>(dimension));
     for (const std::int64_t row : which) {
         for (int axis = 0; axis < dimension; ++axis) {
-            rows.push_back(row >= 0 ? own(row, axis) : others[static_cast<std::size_t>((-1 - row) * dimension + axis)]);
+            rows.push_back(row >= 0 ? own(row, axis) : more(-1 - row, axis));
         }
     }
     return rows;
-}
-
-template <Coordinate T>
-HeldPoints held(std::vector<T> rows, int dimension) {
-    const auto memory = std::make_shared<const std::vector<T>>(std::move(rows));
-    return {memory, PointsView(*memory, dimension)};
 }
 
 } // namespace
@@ -67,8 +63,24 @@ std::vector<T> PartPoints<T>::rows(const PointsView& points, std::span<const std
 
 template <Coordinate T>
 HeldPoints PartPoints<T>::joined(const PointsView& points, std::span<const std::int32_t> which,
-                                 std::span<const T> others) {
-    return held(gathered(points, which, others), points.dimension());
+                                 const PointsView& others) {
+    return held(gathered<T>(points, which, others), points.dimension());
+}
+
+template <Coordinate T>
+HeldPoints PartPoints<T>::rows_to_send(const PointsView& points, std::span<const std::int32_t> which) {
+    return held(rows(points, which), points.dimension());
+}
+
+template <Coordinate T>
+UnwrittenPoints<T> PartPoints<T>::rows_to_receive(std::int64_t count, int dimension) {
+    const auto memory = std::make_shared<std::vector<T>>(static_cast<std::size_t>(count * dimension));
+    return {memory->data(), {memory, PointsView(*memory, dimension)}};
+}
+
+template <Coordinate T>
+void PartPoints<T>::copy(void* to, const void* from, std::int64_t bytes) {
+    std::memcpy(to, from, static_cast<std::size_t>(bytes));
 }
 
 template <Coordinate T>

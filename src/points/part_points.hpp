@@ -8,6 +8,7 @@
 
 #include <kith/device_status.hpp>
 #include <kith/points.hpp>
+#include <kith/progress.hpp>
 
 #include "points/frame.hpp"
 #include "points/phase_space.hpp"
@@ -18,6 +19,7 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace kith::detail {
@@ -28,9 +30,23 @@ struct HeldPoints {
     PointsView view;
 };
 
+/// Row-major points of the host, which these are moved to.
+template <Coordinate T>
+HeldPoints held(std::vector<T> rows, int dimension) {
+    const auto memory = std::make_shared<const std::vector<T>>(std::move(rows));
+    return {memory, PointsView(*memory, dimension)};
+}
+
 inline bool is_on_host(const PointsView& points) {
     return points.device().kind == DeviceKind::cpu;
 }
+
+/// Points that are yet to be written, row-major.
+template <Coordinate T>
+struct UnwrittenPoints {
+    T* rows = nullptr;
+    HeldPoints held;
+};
 
 /// A box that reaches the points within a squared distance of it, and those at just this distance if their row is below
 /// `end_row`.
@@ -75,10 +91,19 @@ public:
     [[nodiscard]] virtual HeldPoints on_host(const PointsView& points);
     /// Some rows on the host, as given, row-major.
     [[nodiscard]] virtual std::vector<T> rows(const PointsView& points, std::span<const std::int32_t> which);
-    /// Rows of the points, and of others, which are row-major on the host, as given: which[i] is a row of the points, or
-    /// -1 - row of the others. In memory of the points' device.
+    /// Rows of the points, and of others, as given: which[i] is a row of the points, or -1 - row of the others.
+    /// Row-major, in memory of the GPU if the points or the others are there. Work on them is complete.
     [[nodiscard]] virtual HeldPoints joined(const PointsView& points, std::span<const std::int32_t> which,
-                                            std::span<const T> others);
+                                            const PointsView& others);
+
+    /// Whether this works on a GPU, wherever the points are.
+    [[nodiscard]] virtual bool is_on_gpu() const { return false; }
+    /// Some rows for messages, as given, row-major, where the points are. Work on them is complete.
+    [[nodiscard]] virtual HeldPoints rows_to_send(const PointsView& points, std::span<const std::int32_t> which);
+    /// Memory for rows that messages bring, on the GPU if this works on one.
+    [[nodiscard]] virtual UnwrittenPoints<T> rows_to_receive(std::int64_t count, int dimension);
+    /// Copies bytes between memory of GPUs and of the host, and waits.
+    virtual void copy(void* to, const void* from, std::int64_t bytes);
     /// The least squared distance of each listed row from a box that reaches it; infinity where none does. Only of
     /// points of a GPU: the host measures its own where it walks.
     [[nodiscard]] virtual std::vector<T> least_squares(const NormalizedPoints<T>& points, const ReachedLists<T>& lists);
@@ -90,6 +115,8 @@ public:
     [[nodiscard]] virtual HeldPoints in_phase_space(const PointsView& positions, const PointsView& velocities,
                                                     double scale);
 
+    /// What stages of a GPU took, so far; none of the host's, which are the context's.
+    [[nodiscard]] virtual StageReports take_stages() { return {}; }
     /// Copied from a GPU so far.
     [[nodiscard]] virtual std::int64_t bytes_to_host() const { return 0; }
 

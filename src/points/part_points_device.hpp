@@ -7,6 +7,8 @@
 #include "cuda/device_context.hpp"
 #include "cuda/device_value.hpp"
 #include "cuda/device_wide.hpp"
+#include "cuda/message_memory.hpp"
+#include "cuda/result_memory.hpp"
 #include "points/normalize_device.hpp"
 #include "points/part_points.hpp"
 #include "points/part_points_kernel.hpp"
@@ -31,7 +33,8 @@ public:
         if (!are_there(points)) {
             return PartPoints<T>::bounds(points, refusal);
         }
-        const PointBounds<T> found = bounds_on_device<T, D>(context_, points);
+        PointBounds<T> found;
+        context_.stage("check", [&] { found = bounds_on_device<T, D>(context_, points); });
         if (found.first_not_finite != all_are_finite) { // the host's check throws
             (void)PartPoints<T>::bounds(HostCopy(context_, points).view(), refusal);
         }
@@ -39,8 +42,12 @@ public:
     }
 
     [[nodiscard]] NormalizedPoints<T> queries(const PointsView& given, const Frame<T>& frame) override {
-        return are_there(given) ? normalize_queries_on_device<T, D>(context_, given, frame)
-                                : PartPoints<T>::queries(given, frame);
+        if (!are_there(given)) {
+            return PartPoints<T>::queries(given, frame);
+        }
+        NormalizedPoints<T> normalized;
+        context_.stage("check", [&] { normalized = normalize_queries_on_device<T, D>(context_, given, frame); });
+        return normalized;
     }
 
     [[nodiscard]] std::int64_t outside(const NormalizedPoints<T>& points) override {
@@ -72,38 +79,61 @@ public:
         if (!are_there(points)) {
             return PartPoints<T>::rows(points, which);
         }
-        const DeviceBuffer<T> there = gathered(points, which, {});
+        const DeviceBuffer<T> there = context_.buffer<T>(std::ssize(which) * D);
+        gather("select", points, which, PointsView(), there.data());
         bytes_to_host_ += there.size() * static_cast<std::int64_t>(sizeof(T));
         return context_.to_host(there.data(), there.size());
     }
 
     [[nodiscard]] HeldPoints joined(const PointsView& points, std::span<const std::int32_t> which,
-                                    std::span<const T> others) override {
-        if (!are_there(points)) {
+                                    const PointsView& others) override {
+        if (!are_there(points) && !are_there(others)) {
             return PartPoints<T>::joined(points, which, others);
         }
-        return held(gathered(points, which, others), D);
+        DeviceBuffer<T> rows = context_.buffer<T>(std::ssize(which) * D);
+        gather("join", points, which, others, rows.data());
+        return held(std::move(rows), D);
+    }
+
+    [[nodiscard]] bool is_on_gpu() const override { return true; }
+
+    [[nodiscard]] HeldPoints rows_to_send(const PointsView& points, std::span<const std::int32_t> which) override {
+        if (!are_there(points)) {
+            return PartPoints<T>::rows_to_send(points, which);
+        }
+        const UnwrittenPoints<T> rows = rows_to_receive(std::ssize(which), D);
+        gather("select", points, which, PointsView(), rows.rows);
+        return rows.held;
+    }
+
+    [[nodiscard]] UnwrittenPoints<T> rows_to_receive(std::int64_t count, int dimension) override {
+        const auto memory =
+            std::make_shared<const MessageMemory>(count * dimension * static_cast<std::int64_t>(sizeof(T)));
+        T* const rows = static_cast<T*>(memory->data());
+        return {rows, {memory, PointsView(static_cast<const T*>(rows), count, dimension, context_.device())}};
+    }
+
+    void copy(void* to, const void* from, std::int64_t bytes) override {
+        context_.copy(to, from, bytes);
+        context_.wait();
+        bytes_to_host_ += is_on_device(context_, from) && !is_on_device(context_, to) ? bytes : 0;
     }
 
     [[nodiscard]] std::vector<T> least_squares(const NormalizedPoints<T>& points,
                                                const ReachedLists<T>& lists) override {
-        const std::int64_t count = std::ssize(lists.rows);
-        const DeviceBuffer<DeviceFrame<T>> frame = stored_frame(points);
-        const auto boxes = uploaded(std::span(lists.boxes));
-        const auto rows = uploaded(std::span(lists.rows));
-        const auto list_of_row = uploaded(std::span(lists.list_of_row));
-        const auto box_numbers = uploaded(std::span(lists.box_numbers));
-        const auto first_number = uploaded(std::span(lists.first_number));
-        const DeviceBuffer<T> least = context_.buffer<T>(count);
-        for_each_index(context_, "distances from boxes", count,
-                       LeastSquares<T, D>{DeviceView<T>::of(points.view, frame.data()), boxes.data(), rows.data(),
-                                          list_of_row.data(), box_numbers.data(), first_number.data(), least.data()});
-        bytes_to_host_ += count * static_cast<std::int64_t>(sizeof(T));
-        return context_.to_host(least.data(), count);
+        std::vector<T> squares;
+        context_.stage("select", [&] { squares = measure(points, lists); });
+        bytes_to_host_ += std::ssize(squares) * static_cast<std::int64_t>(sizeof(T));
+        return squares;
     }
 
     [[nodiscard]] FiniteVelocities velocities(const PointsView& view) override {
-        return are_there(view) ? finite_velocities_on_device<D>(context_, view) : PartPoints<T>::velocities(view);
+        if (!are_there(view)) {
+            return PartPoints<T>::velocities(view);
+        }
+        FiniteVelocities found;
+        context_.stage("check", [&] { found = finite_velocities_on_device<D>(context_, view); });
+        return found;
     }
 
     [[nodiscard]] HeldPoints in_phase_space(const PointsView& positions, const PointsView& velocities,
@@ -124,6 +154,7 @@ public:
         return PartPoints<T>::in_phase_space(positions, on_host(velocities).view, scale);
     }
 
+    [[nodiscard]] StageReports take_stages() override { return context_.take_stages(); }
     [[nodiscard]] std::int64_t bytes_to_host() const override { return bytes_to_host_; }
 
 private:
@@ -143,15 +174,48 @@ private:
         return there;
     }
 
-    [[nodiscard]] DeviceBuffer<T> gathered(const PointsView& points, std::span<const std::int32_t> which,
-                                           std::span<const T> others) {
-        const DeviceBuffer<std::int32_t> rows = uploaded(which);
-        const DeviceBuffer<T> more = uploaded(others);
-        DeviceBuffer<T> to = context_.buffer<T>(std::ssize(which) * D);
-        for_each_index(context_, "taking rows", std::ssize(which),
-                       JoinRows<T, D>{Coordinates<T>(points), more.data(), rows.data(), to.data()});
+    /// To the host, within a stage.
+    [[nodiscard]] std::vector<T> measure(const NormalizedPoints<T>& points, const ReachedLists<T>& lists) {
+        const std::int64_t count = std::ssize(lists.rows);
+        const DeviceBuffer<DeviceFrame<T>> frame = stored_frame(points);
+        const auto boxes = uploaded(std::span(lists.boxes));
+        const auto rows = uploaded(std::span(lists.rows));
+        const auto list_of_row = uploaded(std::span(lists.list_of_row));
+        const auto box_numbers = uploaded(std::span(lists.box_numbers));
+        const auto first_number = uploaded(std::span(lists.first_number));
+        const DeviceBuffer<T> least = context_.buffer<T>(count);
+        for_each_index(context_, "distances from boxes", count,
+                       LeastSquares<T, D>{DeviceView<T>::of(points.view, frame.data()), boxes.data(), rows.data(),
+                                          list_of_row.data(), box_numbers.data(), first_number.data(), least.data()});
+        return context_.to_host(least.data(), count);
+    }
+
+    /// Of points of the host the rows that are named are uploaded, and all others, which are row-major.
+    void gather(const char* stage, const PointsView& points, std::span<const std::int32_t> which,
+                const PointsView& others, T* to) {
+        context_.stage(stage, [&] { gather(points, which, others, to); });
+    }
+    void gather(const PointsView& points, std::span<const std::int32_t> which, const PointsView& others, T* to) {
+        std::vector<std::int32_t> numbers(which.begin(), which.end());
+        std::vector<T> named;
+        PointsView own = points;
+        if (!are_there(points)) {
+            std::vector<std::int32_t> rows;
+            for (std::int32_t& number : numbers) {
+                if (number >= 0) {
+                    rows.push_back(std::exchange(number, static_cast<std::int32_t>(rows.size())));
+                }
+            }
+            named = PartPoints<T>::rows(points, rows);
+            own = PointsView(named, D);
+        }
+        const PointsOnDevice there(context_, own);
+        const PointsOnDevice more(context_, others);
+        const DeviceBuffer<std::int32_t> rows = uploaded(std::span<const std::int32_t>(numbers));
+        for_each_index(
+            context_, "taking rows", std::ssize(which),
+            JoinRows<T, D>{Coordinates<T>(there.view()), static_cast<const T*>(more.view().axis(0)), rows.data(), to});
         context_.wait(); // for what was uploaded
-        return to;
     }
 
     [[nodiscard]] HeldPoints held(DeviceBuffer<T> rows, int dimension) const {

@@ -26,12 +26,12 @@ class GroupsOverGpus : public testing::TestWithParam<Case> {};
 /// result reports against those that left the devices.
 void expect_groups_of_one_process(const PointsView& points, const LinkingLength& length, const FofOptions& options,
                                   const RankFirsts& firsts, const DeviceOfRank& devices, bool rebalance = false,
-                                  OnGpu at = OnGpu::none) {
+                                  OnGpu at = OnGpu::none, bool is_direct = true) {
     const int count = static_cast<int>(firsts.size()) - 1;
     FofOptions alone = options;
     alone.execution = cpu(1);
     const FofResult expected = fof(points, length, alone);
-    run_ranks_on_devices(count, 2, [&](Communicator& ranks) {
+    run_ranks_on_devices(count, 2, is_direct, [&](Communicator& ranks) {
         const auto rank = static_cast<std::size_t>(ranks.rank());
         const int device = devices[rank % devices.size()];
         FofOptions here = alone;
@@ -80,7 +80,7 @@ TEST_P(GroupsOverGpus, AreThoseOfOneProcess) {
             const DeviceOfRank devices = draw.integer(2) == 0 ? DeviceOfRank{0, 1} : DeviceOfRank{3, 0, 2, 1};
             expect_groups_of_one_process(view, length, {.box = named.box},
                                          drawn_distribution(view.count(), ranks, draw), devices, false,
-                                         on_gpus[draw.integer(3)]);
+                                         on_gpus[draw.integer(3)], draw.integer(3) > 0);
         }
     });
 }

@@ -34,6 +34,7 @@ struct Search {
     RankOptions of_ranks;
     OnGpu points_at = OnGpu::none;
     OnGpu queries_at = OnGpu::none;
+    bool is_direct = true;
 
     /// Part of a rank, where it is to be.
     [[nodiscard]] PointsOfRank points_of(int rank) const {
@@ -59,7 +60,7 @@ void expect_neighbors_of_one_process(const Search& search, std::int64_t k, KnnOp
     options.execution = cpu(1);
     const KnnResult expected =
         search.queries != nullptr ? knn(search.points, *search.queries, k, options) : knn(search.points, k, options);
-    run_ranks_on_devices(search.ranks(), 5, [&](Communicator& ranks) {
+    run_ranks_on_devices(search.ranks(), 5, search.is_direct, [&](Communicator& ranks) {
         const int rank = ranks.rank();
         const int device = search.device_of(rank);
         const PointsOfRank points = search.points_of(rank);
@@ -97,7 +98,7 @@ void expect_neighbors_within(const Search& search, const std::vector<double>& ra
     const RadiusResult expected = search.queries != nullptr
                                       ? radius_search(search.points, *search.queries, all, options)
                                       : radius_search(search.points, all, options);
-    run_ranks_on_devices(search.ranks(), 10, [&](Communicator& ranks) {
+    run_ranks_on_devices(search.ranks(), 10, search.is_direct, [&](Communicator& ranks) {
         const int rank = ranks.rank();
         const int device = search.device_of(rank);
         const PointsOfRank points = search.points_of(rank);
@@ -172,7 +173,8 @@ TEST_P(SearchesOverGpus, HaveTheRowsOfOneProcess) {
                                     draw.integer(2) == 0 ? DeviceOfRank{0, 1} : DeviceOfRank{3, -1, 2, 1},
                                     {.rebalance = draw.integer(3) == 0},
                                     on_gpus[draw.integer(3)],
-                                    on_gpus[draw.integer(3)]};
+                                    on_gpus[draw.integer(3)],
+                                    draw.integer(3) > 0};
                 expect_neighbors_of_one_process<T>(search, some[draw.integer(std::size(some))], options);
             }
         }
@@ -210,7 +212,8 @@ TEST_P(SearchesOverGpus, HaveTheRowsWithinARadiusOfOneProcess) {
                                     draw.integer(2) == 0 ? DeviceOfRank{0, 1} : DeviceOfRank{3, -1, 2, 1},
                                     {.rebalance = draw.integer(3) == 0},
                                     on_gpus[draw.integer(3)],
-                                    on_gpus[draw.integer(3)]};
+                                    on_gpus[draw.integer(3)],
+                                    draw.integer(3) > 0};
                 expect_neighbors_within<T>(search, radii, options);
             }
         }
@@ -279,9 +282,9 @@ TEST_F(SearchesOverGpusIn3D, BringRowsAndNodesToTheHost) {
     });
 }
 
-// Of points in memory of GPUs those that travel, which are the same as from the host, and distances of those in leaves
-// that requests reach, are all that comes to the host besides.
-TEST_F(SearchesOverGpusIn3D, BringOnlyRequestedPointsToTheHost) {
+// Of points in memory of GPUs only squared distances of those in leaves that requests reach come to the host. Those that
+// travel, which are the same as from the host, do so between devices, or through the hosts if the ranks cannot.
+TEST_F(SearchesOverGpusIn3D, BringNoPointsToTheHost) {
     const std::vector<float> uniform = along_the_first_axis(uniform_points<float>(4000, 3, 0, 1, 84), 3);
     const std::vector<float> coincident(3 * 1000, 0.5F);
     std::vector<float> outliers; // leaves of one point each on rank 0, which reach all points of rank 1
@@ -294,26 +297,67 @@ TEST_F(SearchesOverGpusIn3D, BringOnlyRequestedPointsToTheHost) {
         const PointsView view(*points, 3);
         const RankFirsts firsts = points == &outliers ? RankFirsts{0, 12, view.count()} : evenly(view.count(), 2);
         const std::int64_t searches = points == &outliers ? 12 : 1; // of one leaf, at most
-        std::array<Traffic, 2> from_host;
-        for (const OnGpu at : {OnGpu::none, OnGpu::all}) {
-            run_ranks_on_devices(2, 5, [&](Communicator& ranks) {
+        const auto traffic_of = [&](OnGpu at, bool is_direct) {
+            std::array<Traffic, 2> of_ranks;
+            run_ranks_on_devices(2, 5, is_direct, [&](Communicator& ranks) {
                 const int rank = ranks.rank();
                 const PointsOfRank mine(part_of(view, firsts, rank), rank, rank, at);
-                const KnnResult found = neighbors_of_rank<float>(ranks, mine.view(), nullptr, 4, {}, {}, rank);
-                const Traffic& traffic = found.distribution->traffic;
-                Traffic& host = from_host[static_cast<std::size_t>(rank)];
-                if (at == OnGpu::none) {
-                    host = traffic;
-                } else {
-                    EXPECT_EQ(traffic.bytes_sent, host.bytes_sent);
-                    const std::int64_t added = traffic.bytes_from_device - host.bytes_from_device;
-                    EXPECT_GE(added, 0);
-                    EXPECT_LE(added, traffic.bytes_sent + searches * 4 * mine.view().count());
-                    EXPECT_TRUE(points != &uniform || added < 12 * mine.view().count() / 2); // of a slab's surface
-                }
+                Traffic& traffic = of_ranks[static_cast<std::size_t>(rank)];
+                traffic = neighbors_of_rank<float>(ranks, mine.view(), nullptr, 4, {}, {}, rank).distribution->traffic;
                 return traffic.bytes_from_device;
             });
+            return of_ranks;
+        };
+        const std::array<Traffic, 2> from_host = traffic_of(OnGpu::none, true);
+        const std::array<Traffic, 2> staged = traffic_of(OnGpu::all, false);
+        const std::array<Traffic, 2> direct = traffic_of(OnGpu::all, true);
+        for (const std::size_t rank : {0U, 1U}) {
+            EXPECT_EQ(staged[rank].bytes_sent, from_host[rank].bytes_sent);
+            EXPECT_EQ(direct[rank].bytes_sent, from_host[rank].bytes_sent);
+            EXPECT_EQ(direct[rank].bytes_received, from_host[rank].bytes_received);
+            const std::int64_t squares = direct[rank].bytes_from_device - from_host[rank].bytes_from_device;
+            const std::int64_t coordinates = staged[rank].bytes_from_device - direct[rank].bytes_from_device;
+            const std::int64_t count = firsts[rank + 1] - firsts[rank];
+            EXPECT_GE(squares, 0);
+            EXPECT_LE(squares, searches * 4 * count);
+            EXPECT_GE(coordinates, points == &uniform ? 12 * 100 : 0); // of a slab's surface
+            EXPECT_EQ(coordinates % 12, 0);
+            EXPECT_LE(coordinates, points == &uniform ? 12 * count / 2 : staged[rank].bytes_sent);
         }
+    }
+}
+
+/// Between GPUs they touch no host. To or from a rank without a GPU they go through its host once.
+TEST_F(SearchesOverGpusIn3D, FetchPointsStraightToTheGpu) {
+    const std::vector<float> slabs = along_the_first_axis(uniform_points<float>(4000, 3, 0, 1, 85), 3);
+    const PointsView view(slabs, 3);
+    const RankFirsts firsts = evenly(view.count(), 2);
+    for (const DeviceOfRank& devices : {DeviceOfRank{0, 1}, DeviceOfRank{2, -1}}) {
+        struct Bytes {
+            std::int64_t reported = 0; ///< to the host
+            std::int64_t copied = 0;   ///< from or to the host
+        };
+        const auto bytes_of = [&](bool is_direct) {
+            Bytes bytes;
+            const std::int64_t before = emulation::requests().host_bytes;
+            run_ranks_on_devices(2, 5, is_direct, [&](Communicator& ranks) {
+                const int rank = ranks.rank();
+                const int device = devices[static_cast<std::size_t>(rank)];
+                const PointsOfRank mine(part_of(view, firsts, rank), rank, device, OnGpu::all);
+                const KnnResult found = neighbors_of_rank<float>(ranks, mine.view(), nullptr, 4, {}, {}, device);
+                const std::int64_t from_device = found.distribution->traffic.bytes_from_device;
+                bytes.reported += from_device;
+                return from_device;
+            });
+            bytes.copied = emulation::requests().host_bytes - before;
+            return bytes;
+        };
+        const Bytes staged = bytes_of(false);
+        const Bytes direct = bytes_of(true);
+        const std::int64_t coordinates = staged.reported - direct.reported; // that did not come to the host
+        constexpr std::int64_t bounds = 2 * 1024;                           // of those that were fetched, by blocks
+        EXPECT_TRUE(devices[1] >= 0 ? coordinates > 2 * bounds : coordinates == 0);
+        EXPECT_LE(direct.copied, staged.copied - 2 * coordinates + bounds);
     }
 }
 

@@ -19,6 +19,7 @@
 #include "cuda_emulation/cuda_runtime.hpp"
 
 #include <kith/dbscan.hpp>
+#include <kith/device_communicator.hpp>
 #include <kith/distributed.hpp>
 #include <kith/fof.hpp>
 #include <kith/knn.hpp>
@@ -42,9 +43,10 @@
 namespace kith::test {
 
 /// Who works holds the turn, and gives it away while it waits for others.
-class TakingTurns final : public Communicator {
+class TakingTurns final : public DeviceCommunicator {
 public:
-    TakingTurns(Communicator& inner, std::mutex& turn) : inner_(inner), turn_(turn) {}
+    TakingTurns(Communicator& inner, std::mutex& turn, bool is_direct = true)
+        : inner_(dynamic_cast<DeviceCommunicator&>(inner)), turn_(turn), is_direct_(is_direct) {}
 
     [[nodiscard]] int rank() const noexcept override { return inner_.rank(); }
     [[nodiscard]] int size() const noexcept override { return inner_.size(); }
@@ -61,6 +63,16 @@ public:
         const Away away(turn_);
         return inner_.exchange(std::move(messages));
     }
+    [[nodiscard]] bool accepts_device_memory() const noexcept override { return is_direct_; }
+    void exchange_buffers(std::span<const SendBuffer> sent, std::span<const ReceiveBuffer> received,
+                          const CopyBytes& copy) override {
+        const Away away(turn_);
+        const auto copy_in_turn = [&](auto... bytes) {
+            const std::lock_guard lock(turn_);
+            copy(bytes...);
+        };
+        inner_.exchange_buffers(sent, received, copy ? CopyBytes(copy_in_turn) : CopyBytes());
+    }
     void abort(const std::string& reason) noexcept override { inner_.abort(reason); }
 
 private:
@@ -75,29 +87,36 @@ private:
         std::mutex& turn_;
     };
 
-    Communicator& inner_;
+    DeviceCommunicator& inner_;
     std::mutex& turn_;
+    bool is_direct_; ///< takes memory of GPUs
 };
 
 /// Which device each rank works on, in turn: a GPU, or -1 for its CPU.
 using DeviceOfRank = std::vector<int>;
 
 /// Calls body(ranks) on several ranks, and holds the bytes that it returns, those that results report, against those
-/// that left the devices. `trees` is the number of trees that a rank builds at most.
+/// that left the devices. `trees` is the number of trees that a rank builds at most. Fetched points travel between devices
+/// if `is_direct`, else through the hosts.
 template <class Body>
-void run_ranks_on_devices(int count, std::int64_t trees, const Body& body) {
+void run_ranks_on_devices(int count, std::int64_t trees, bool is_direct, const Body& body) {
     const std::int64_t before = emulation::requests().to_host_bytes;
     std::int64_t reported = 0;
     std::mutex turn;
     run_ranks(count, [&](Communicator& inner) {
         const std::unique_lock lock(turn);
-        TakingTurns ranks(inner, turn);
+        TakingTurns ranks(inner, turn, is_direct);
         reported += body(ranks);
     });
     // Beside them there are only counts: those of nodes, planes and blocks, at most 16 copies of 256 bytes a tree.
     const std::int64_t copied = emulation::requests().to_host_bytes - before;
     EXPECT_LE(reported, copied);
     EXPECT_LE(copied - reported, trees * count * 16 * 256);
+}
+
+template <class Body>
+void run_ranks_on_devices(int count, std::int64_t trees, const Body& body) {
+    run_ranks_on_devices(count, trees, true, body);
 }
 
 /// The execution of a rank on an emulated device.

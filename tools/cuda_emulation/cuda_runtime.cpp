@@ -3,6 +3,8 @@
 #include "cuda_emulation/device_arena.hpp"
 #include "cuda_emulation/streams.hpp"
 
+#include <cuda_runtime_api.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cstring>
@@ -247,12 +249,25 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream) {
     return cudaSuccess;
 }
 
-cudaError_t cudaMallocFromPoolAsync(void** memory, std::size_t bytes, cudaMemPool_t /*pool*/, cudaStream_t /*stream*/) {
+cudaError_t cudaMalloc(void** memory, std::size_t bytes) {
     ++made.takes;
     const bool fails = takes_left == 0 || takes_fail_until_trimmed;
     takes_left -= takes_left > 0 ? 1 : 0;
     *memory = fails ? nullptr : DeviceArena::only().take(bytes, current_device);
     return *memory == nullptr ? failed(cudaErrorMemoryAllocation) : cudaSuccess;
+}
+
+cudaError_t cudaFree(void* memory) {
+    if (memory != nullptr) {
+        run_all(DeviceArena::only().device_of(memory)); // it may wait for the device
+        DeviceArena::only().let_go(memory);
+        DeviceArena::only().give_back(memory);
+    }
+    return cudaSuccess;
+}
+
+cudaError_t cudaMallocFromPoolAsync(void** memory, std::size_t bytes, cudaMemPool_t /*pool*/, cudaStream_t /*stream*/) {
+    return cudaMalloc(memory, bytes);
 }
 
 cudaError_t cudaFreeAsync(void* memory, cudaStream_t stream) {
