@@ -16,7 +16,9 @@ template <class Value>
 void append(const std::byte*& from, std::int64_t count, std::vector<Value>& to) {
     const std::size_t before = to.size();
     to.resize(before + static_cast<std::size_t>(count));
-    std::memcpy(to.data() + before, from, static_cast<std::size_t>(count) * sizeof(Value));
+    if (count > 0) {
+        std::memcpy(to.data() + before, from, static_cast<std::size_t>(count) * sizeof(Value));
+    }
     from += count * static_cast<std::int64_t>(sizeof(Value));
 }
 
