@@ -135,7 +135,7 @@ DensitySource source_of(const NeighborSums& sums, std::span<const std::string> n
     source.counts = add(sums.counts);
     source.density_gradient = add_gradient(sums.density_gradient);
     for (std::size_t field = 0; field < names.size(); ++field) {
-        FieldStatistics& statistics = source.fields.emplace_back(names[field]).statistics;
+        FieldStatistics& statistics = source.fields.emplace_back(DensitySource::Field{names[field], {}}).statistics;
         for (const FieldColumn& column : field_columns) {
             const std::vector<double>& numbers = sums.fields[field].*column.numbers;
             statistics.*column.is_there =
