@@ -5,12 +5,15 @@
 // ranks. The search of one process reads it, on the CPU or on the rank's GPU (neighbors/part_searcher.hpp), so that rows
 // come out complete and in order. A row contains the point itself, at distance 0, until the end, where it is removed if
 // it is to be excluded.
+//
+// A CPU joins nothing for counts alone, and adds those among own points and among ghost points (part_counts.hpp).
 #include "distributed/radius.hpp"
 
 #include "distributed/ghost_points.hpp"
 #include "distributed/given_ids.hpp"
 #include "distributed/joined_points.hpp"
 #include "distributed/near_ghosts.hpp"
+#include "distributed/part_counts.hpp"
 #include "distributed/rebalance.hpp"
 #include "distributed/receivers.hpp"
 #include "distributed/unresolved.hpp"
@@ -23,6 +26,7 @@
 #include <limits>
 #include <memory>
 #include <numeric>
+#include <optional>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -37,21 +41,19 @@ public:
     /// Points as given, with their numbers; separate queries have these numbers, which ascend.
     DistributedRadius(Ranks& ranks, Context& context, const SharedPoints<T>& shared, const PointsView* queries,
                       const PointNumbers& query_numbers, const Radii& radii, const RadiusOptions& options,
-                      const MakePartSearcher<T>& on_gpu)
+                      const MakePartSearcher<T>& on_gpu, bool only_counts)
         : ranks_(ranks), context_(context), shared_(shared), given_queries_(queries), query_numbers_(query_numbers),
           radii_(radii), options_(options), queries_(share_queries(ranks, queries, shared)) {
-        std::unique_ptr<PartSearcher<T>> on_host;
         ranks.agreed([&] {
             if (on_gpu) {
                 gpu_ = on_gpu(shared.points, queries_ ? &*queries_ : nullptr);
-            } else if (ranks.size() > 1) {
-                on_host = make_searcher<T>(context, shared.points, queries_, {});
+            } else if (ranks.size() > 1 || only_counts) {
+                on_host_ = make_searcher<T>(context, shared.points, queries_, {});
             }
         });
         GhostPoints<T> ghosts;
         if (ranks.size() > 1) {
-            ghosts = fetch(gpu_ ? *gpu_ : *on_host);
-            on_host.reset(); // frees its trees
+            ghosts = fetch(gpu_ ? *gpu_ : *on_host_);
         }
         ranks.agreed([&] {
             if (shared.points.view.count() + ghosts.count() == 0) {
@@ -59,7 +61,10 @@ public:
             }
             if (gpu_) {
                 join_on_gpu(std::move(ghosts));
+            } else if (only_counts && on_host_) {
+                ghosts_ = std::move(ghosts);
             } else {
+                on_host_.reset(); // frees its trees
                 sources_ = join_points(context_, shared_, std::move(ghosts));
                 receivers_on_host_ = shared_.there->on_host(receivers()); // a GPU's if there is nothing to search
             }
@@ -92,7 +97,9 @@ public:
     [[nodiscard]] RadiusCounts counts() {
         RadiusCounts result;
         ranks_.agreed([&] {
-            result.counts = counts_here();
+            result.counts =
+                on_host_ ? count_in_parts(context_, shared_, *on_host_, std::move(ghosts_), radii()) : counts_here();
+            exclude_selves(result.counts);
             release_gpu();
         });
         result.stages = gpu_stages_;
@@ -123,17 +130,19 @@ private:
         return options;
     }
 
+    /// With the receivers themselves, of joined points.
     [[nodiscard]] std::vector<std::int64_t> counts_here() const {
-        std::vector<std::int64_t> counts =
-            gpu_ ? gpu_->count_within(radii())
-                 : radius_count(*sources_.tree, receivers_on_host_.view, radii(), serial_options()).counts;
+        return gpu_ ? gpu_->count_within(radii())
+                    : radius_count(*sources_.tree, receivers_on_host_.view, radii(), serial_options()).counts;
+    }
+    void exclude_selves(std::vector<std::int64_t>& counts) const {
         for (std::int64_t& count : counts) {
             count -= options_.exclude_self ? 1 : 0;
         }
-        return counts;
     }
     [[nodiscard]] std::int64_t count_others() const {
-        const std::vector<std::int64_t> counts = counts_here();
+        std::vector<std::int64_t> counts = counts_here();
+        exclude_selves(counts);
         return std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
     }
 
@@ -230,11 +239,13 @@ private:
     const Radii& radii_;
     const RadiusOptions& options_;
     std::optional<NormalizedPoints<T>> queries_;
-    HeldPoints receivers_on_host_;            ///< of a search on the CPU
-    std::unique_ptr<GpuPartSearcher<T>> gpu_; ///< null: this rank works on its CPU
-    StageReports gpu_stages_;                 ///< of a GPU that has been released
-    JoinedPoints sources_;                    ///< of a GPU the numbers only
-    std::vector<T> given_sources_;            ///< of a GPU, where coordinates are tiny
+    std::unique_ptr<PartSearcher<T>> on_host_; ///< of counts on the CPU
+    GhostPoints<T> ghosts_;                    ///< the same
+    HeldPoints receivers_on_host_;             ///< of a search on the CPU
+    std::unique_ptr<GpuPartSearcher<T>> gpu_;  ///< null: this rank works on its CPU
+    StageReports gpu_stages_;                  ///< of a GPU that has been released
+    JoinedPoints sources_;                     ///< of a GPU the numbers only
+    std::vector<T> given_sources_;             ///< of a GPU, where coordinates are tiny
 };
 
 /// Rows or counts of a rank's own receivers, which another rank may have found.
@@ -262,9 +273,9 @@ public:
 
     [[nodiscard]] RadiusResult rows() {
         if (!here_) {
-            return search([](DistributedRadius<T>& search) { return search.rows(); });
+            return search([](DistributedRadius<T>& search) { return search.rows(); }, false);
         }
-        RadiusResult found = search([](DistributedRadius<T>& search) { return search.rows(); });
+        RadiusResult found = search([](DistributedRadius<T>& search) { return search.rows(); }, false);
         RadiusResult result;
         static_cast<SearchSummary&>(result) = static_cast<const SearchSummary&>(found);
         const RadiusResultAccess access(result);
@@ -286,7 +297,7 @@ public:
     }
 
     [[nodiscard]] RadiusCounts counts() {
-        RadiusCounts result = search([](DistributedRadius<T>& search) { return search.counts(); });
+        RadiusCounts result = search([](DistributedRadius<T>& search) { return search.counts(); }, true);
         if (here_) {
             result.counts = bring_back(result.counts);
         }
@@ -299,7 +310,7 @@ private:
 
     /// Where the receivers are; adds the stages, and the work of rebalanced points, to the result.
     template <class Search>
-    auto search(const Search& run) {
+    auto search(const Search& run, bool only_counts) {
         const PointsView* const queries = here_ ? here_->queries() : call_.queries;
         const Radii radii = here_ && !call_.radii.is_uniform() ? Radii(radii_) : call_.radii;
         const PointNumbers numbers =
@@ -309,7 +320,7 @@ private:
             options.max_result_bytes = 0; // rows of other ranks are not this rank's result
         }
         DistributedRadius<T> here(ranks_, context_, here_ ? here_->sources.points : shared_, queries, numbers, radii,
-                                  options, on_gpu_);
+                                  options, on_gpu_, only_counts);
         auto result = run(here);
         StageReports stages = context_.take_stages();
         account_for(ranks_, *shared_.there, stages);

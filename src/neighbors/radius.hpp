@@ -22,7 +22,8 @@ struct RadiusRange {
     T largest;
 };
 
-/// Where answers go: counts by original query, or rows whose places are known, or a visitor.
+/// Where answers go: to counts by original query, which they are added to, or rows whose places are known, or a
+/// visitor.
 template <Coordinate T>
 struct RadiusSink {
     std::int64_t* counts = nullptr;

@@ -69,7 +69,7 @@ private:
         return job_.squared_radii != nullptr ? job_.squared_radii[receiver] : job_.uniform.largest;
     }
 
-    /// Counts the points of the block within the radii of some receivers, from a number on.
+    /// Adds the points of the block within the radii of some receivers, and a number, to their counts.
     void count(std::int64_t begin, std::int64_t end, std::int64_t from) {
         const std::int64_t rows = end - begin;
         scratch_.rows.reserve(rows);
@@ -81,7 +81,7 @@ private:
                             scratch_.block.data(), block_.stride, block_.size, std::numeric_limits<std::int64_t>::max(),
                             scratch_.counts.data());
         for (std::int64_t row = 0; row < rows; ++row) {
-            job_.sink.counts[receivers_.indices[begin + row]] = scratch_.counts[row];
+            job_.sink.counts[receivers_.indices[begin + row]] += scratch_.counts[row];
         }
     }
 

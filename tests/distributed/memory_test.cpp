@@ -11,6 +11,7 @@
 #include <kith/hdbscan.hpp>
 #include <kith/knn.hpp>
 #include <kith/pair_counts.hpp>
+#include <kith/radius.hpp>
 #include <kith/spanning_tree.hpp>
 
 #include <gtest/gtest.h>
@@ -110,6 +111,14 @@ TEST_F(RankMemory, OfNeighborsIsLittleMoreThanThatOfOneProcess) {
     expect_little_more_than_serial(
         [&](const PointsView& points) { (void)knn(points, 16, options); },
         [&](Communicator& ranks, const PointsView& points) { (void)knn(points, 16, over_ranks(ranks, options)); });
+}
+
+TEST_F(RankMemory, OfNeighborCountsIsLittleMoreThanThatOfOneProcess) {
+    const RadiusOptions options{.box = Box::periodic(1), .execution = cpu(1)};
+    expect_little_more_than_serial([&](const PointsView& points) { (void)radius_count(points, 0.02, options); },
+                                   [&](Communicator& ranks, const PointsView& points) {
+                                       (void)radius_count(points, 0.02, over_ranks(ranks, options));
+                                   });
 }
 
 TEST_F(RankMemory, OfPairCountsIsLittleMoreThanThatOfOneProcess) {
