@@ -1,27 +1,30 @@
 // k nearest neighbors over ranks for a visitor, without memory for all rows.
 //
 // Each rank first searches its receivers among its own points and keeps the last neighbor of every row: the bound for
-// the points of other ranks. The ghost points within these bounds are joined with its own into one tree
-// (joined_points.hpp), whose search by one process streams complete rows. The search finds k + 1 neighbors if the point
-// itself is to be excluded. Cost: the first search twice, and 12 or 16 bytes per query instead of its row.
+// the points of other ranks. With the ghost points within these bounds, complete rows come block by block
+// (nearest_in_parts.hpp). Cost: the first search twice, and 12 or 16 bytes per query instead of its row, until the ghost
+// points are fetched.
 //
 // Rows of rebalanced receivers go back to the ranks that passed them in turns, since no rank has memory for all: each
-// turn searches the next receivers along the curve, 65,536 on each rank.
+// turn searches the next receivers along the curve, 65,536 on each rank, or 1/32 of them if these are more.
 #include "distributed/ghost_points.hpp"
 #include "distributed/given_ids.hpp"
-#include "distributed/joined_points.hpp"
 #include "distributed/knn.hpp"
 #include "distributed/near_ghosts.hpp"
+#include "distributed/nearest_in_parts.hpp"
 #include "distributed/rebalance.hpp"
 #include "distributed/receivers.hpp"
+#include "distributed/search_parts.hpp"
 #include "distributed/unresolved.hpp"
 #include "neighbors/unresolved.hpp"
+#include "support/joined_stages.hpp"
+#include "support/parallel.hpp"
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <memory>
+#include <functional>
 #include <optional>
 #include <span>
 #include <vector>
@@ -33,108 +36,109 @@ namespace {
 template <Coordinate T>
 class DistributedVisit {
 public:
-    /// Arguments that have been checked, the same on all ranks. Points are by ascending number.
+    /// Arguments that have been checked, the same on all ranks. Points are by ascending number, `order` are their rows
+    /// as passed (GivenIds).
     DistributedVisit(Ranks& ranks, Context& context, const SharedPoints<T>& shared, const PointsView* queries,
-                     std::int64_t k, const KnnOptions& options)
+                     std::int64_t k, const KnnOptions& options, std::span<const std::int64_t> order)
         : ranks_(ranks), context_(context), shared_(shared), given_queries_(queries), k_(k), options_(options),
+          order_(queries != nullptr ? std::span<const std::int64_t>() : order),
           queries_(share_queries(ranks, queries, shared)) {}
 
-    /// `moved` are the receivers, if they were moved here: visitors get rows of those that this rank passed. `moved_rows`
-    /// are their rows by ascending number, unless they arrived so.
-    UnresolvedRows run(const NeighborVisitor& visitor, const MovedPoints<T>* moved = nullptr,
-                       std::span<const std::int64_t> moved_rows = {}) {
-        GhostPoints<T> ghosts = fetch();
-        ranks_.agreed([&] { sources_ = join_points(context_, shared_, std::move(ghosts)); });
+    /// `moved` are the receivers, if they were moved here: visitors get rows of those that this rank passed.
+    UnresolvedRows run(const NeighborVisitor& visitor, const MovedPoints<T>* moved = nullptr) {
+        ranks_.agreed([&] { trees_ = PartTrees<T>(context_, shared_.points, separate(queries_)); });
+        if (ranks_.size() > 1) {
+            ghosts_ = fetch_nearest(ranks_, context_, shared_, trees_, k_, options_);
+        }
         const PointsView& queries = given_queries_ != nullptr ? *given_queries_ : shared_.given;
         const Ownership owners(ranks_, queries.count());
         query_numbers_ = !queries_          ? shared_.given_numbers
                          : moved != nullptr ? PointNumbers(moved->global_indices(), true)
                                             : PointNumbers(owners);
         const bool counts = ranks_.any(frame().has_tiny || (queries_ && queries_->has_tiny));
-        std::vector<T> rows;
+        std::vector<T> sources; // as passed
         std::optional<UnresolvedCounter<T>> counter;
+        std::optional<NearestInParts<T>> search;
         ranks_.agreed([&] {
+            parts_.emplace(context_, shared_, trees_, ghosts_);
             if (counts) {
-                rows = sources_.template as_given<T>();
-                counter.emplace(frame(), PointsView(rows, frame().dimension), queries);
+                sources = parts_->as_given();
+                counter_ = &counter.emplace(frame(), PointsView(sources, frame().dimension), queries);
             }
+            search.emplace(context_, *parts_, k_, options_);
             if (moved == nullptr) {
-                search(queries, {}, visitor, counter);
+                NumberedRows rows(*this, [&](const NeighborBlock& block) { isolated([&] { visitor(block); }); });
+                search->search_all(rows);
             }
         });
         if (moved != nullptr) {
-            if (!moved_rows.empty()) {
-                std::ranges::transform(order_, order_.begin(),
-                                       [&](std::int32_t row) { return static_cast<std::int32_t>(moved_rows[row]); });
-            }
-            search_in_turns(*moved, visitor, counter);
+            search_in_turns(*moved, *search, visitor);
         }
         return counts ? unresolved_of_all(ranks_, shared_, counter->rows()) : UnresolvedRows();
     }
 
-    /// Those of the context, and of the searches that visitors saw, joined by name.
-    [[nodiscard]] StageReports take_stages() {
-        StageReports stages = context_.take_stages();
-        stages.insert(stages.end(), stages_.begin(), stages_.end());
-        return stages;
-    }
-
 private:
     [[nodiscard]] const Frame<T>& frame() const { return shared_.points.frame; }
-
-    /// Rows of all receivers, or of those at these rows, which the visitor then knows by their position.
-    void search(const PointsView& queries, std::span<const std::int32_t> rows, const NeighborVisitor& visitor,
-                std::optional<UnresolvedCounter<T>>& counter) {
-        KnnOptions options = options_;
-        options.box = {}; // the tree has it
-        options.engine = Engine::tree;
-        options.exclude_self = false;
-        const auto visit = [&](const NeighborBlock& block) {
-            take(block, rows, visitor, counter ? &*counter : nullptr);
-        };
-        const SearchSummary found =
-            knn_visit(visit, *sources_.tree, queries, k_ + (options_.exclude_self ? 1 : 0), options);
-        for (const StageReport& stage : found.stages) {
-            const auto same = std::ranges::find(stages_, stage.name, &StageReport::name);
-            if (same == stages_.end()) {
-                stages_.push_back(stage);
-            } else {
-                same->seconds += stage.seconds;
-                same->peak_bytes = std::max(same->peak_bytes, stage.peak_bytes);
-            }
-        }
+    /// The row, as passed, of a receiver.
+    [[nodiscard]] std::int32_t row_of(std::int32_t receiver) const {
+        return order_.empty() ? receiver : static_cast<std::int32_t>(order_[receiver]);
     }
 
+    /// Counts unresolved rows, and hands rows on with global numbers.
+    class NumberedRows final : public RowSink<T> {
+    public:
+        NumberedRows(const DistributedVisit& visit, const NeighborVisitor& visitor)
+            : visit_(visit), visitor_(visitor) {}
+
+        void take(const RowBlock<T>& block) override {
+            std::vector<std::int32_t> queries;
+            std::vector<std::int64_t> indices(static_cast<std::size_t>(block.rows * block.k));
+            for (std::int64_t row = 0; row < block.rows; ++row) {
+                const std::int32_t query = queries.emplace_back(visit_.row_of(block.queries[row]));
+                if (visit_.counter_ != nullptr) {
+                    visit_.counter_->take_numbered(visit_.query_numbers_[query], query, block.indices + row * block.k,
+                                                   block.k);
+                }
+            }
+            std::transform(block.indices, block.indices + block.rows * block.k, indices.begin(),
+                           [&](std::int32_t row) { return row < 0 ? -1 : visit_.parts_->number(row); });
+            visitor_(visit_.block_of(block.first, queries, indices.data(), block.distances));
+        }
+
+    private:
+        const DistributedVisit& visit_;
+        NeighborVisitor visitor_;
+    };
+
     /// Collective.
-    void search_in_turns(const MovedPoints<T>& moved, const NeighborVisitor& visitor,
-                         std::optional<UnresolvedCounter<T>>& counter) {
-        constexpr std::int64_t of_turn = 65536;
-        const std::int64_t turns = ranks_.max((std::ssize(order_) + of_turn - 1) / of_turn);
+    void search_in_turns(const MovedPoints<T>& moved, NearestInParts<T>& search, const NeighborVisitor& visitor) {
+        const TreeView<T> receivers = trees_.receivers().view();
+        const std::int64_t count = receivers.points.count;
+        const std::int64_t of_turn = parts_->rows_of_block(65536);
+        const std::int64_t turns = ranks_.max((count + of_turn - 1) / of_turn);
         const std::int64_t bytes_of_row = k_ * static_cast<std::int64_t>(sizeof(std::int64_t) + sizeof(T));
         std::int64_t first = 0; // of the rows that the visitor has seen
         for (std::int64_t turn = 0; turn < turns; ++turn) {
-            const auto begin = std::min(turn * of_turn, std::ssize(order_));
-            const auto rows = std::span<const std::int32_t>(order_).subspan(begin).first(
-                std::min(of_turn, std::ssize(order_) - begin));
+            const std::int64_t begin = std::min(turn * of_turn, count);
+            const std::int64_t end = std::min(begin + of_turn, count);
+            std::vector<std::int32_t> rows;
             std::vector<std::byte> found;
             ranks_.agreed([&] {
-                found.resize(rows.size() * bytes_of_row);
-                const Coordinates<T> x(moved.view());
-                std::vector<T> queries;
-                for (const std::int32_t row : rows) {
-                    for (int axis = 0; axis < frame().dimension; ++axis) {
-                        queries.push_back(x(row, axis));
-                    }
+                for (std::int64_t i = begin; i < end; ++i) {
+                    rows.push_back(row_of(receivers.points.indices[i]));
                 }
-                const auto store = [&](const NeighborBlock& block) {
+                found.resize(rows.size() * bytes_of_row);
+                NumberedRows stored(*this, [&](const NeighborBlock& block) {
                     for (std::int64_t i = 0; i < block.rows(); ++i) {
-                        std::byte* const to = found.data() + block.query_indices[i] * bytes_of_row;
+                        std::byte* const to = found.data() + (block.first + i - begin) * bytes_of_row;
                         std::memcpy(to, block.indices64().data() + i * k_, k_ * sizeof(std::int64_t));
                         std::memcpy(to + k_ * sizeof(std::int64_t), block.distances<T>().data() + i * k_,
                                     k_ * sizeof(T));
                     }
-                };
-                search(PointsView(queries, frame().dimension), rows, store, counter);
+                });
+                if (begin < end) {
+                    search.search(begin, end, stored);
+                }
             });
             moved.bring_back_some(
                 rows, found, bytes_of_row, [&](std::span<const std::int32_t> there, std::span<const std::byte> bytes) {
@@ -145,60 +149,15 @@ private:
                         std::memcpy(indices.data() + i * k_, from, k_ * sizeof(std::int64_t));
                         std::memcpy(distances.data() + i * k_, from + k_ * sizeof(std::int64_t), k_ * sizeof(T));
                     }
-                    visitor(block_of(first, there, indices, distances));
+                    visitor(block_of(first, there, indices.data(), distances.data()));
                     first += std::ssize(there);
                 });
         }
     }
 
     [[nodiscard]] NeighborBlock block_of(std::int64_t first, std::span<const std::int32_t> queries,
-                                         const std::vector<std::int64_t>& indices,
-                                         const std::vector<T>& distances) const {
-        return {first, queries, k_, indices.data(), IndexType::int64, distances.data(), dtype_of<T>, {}, nullptr};
-    }
-
-    /// Hands on a block with global numbers, without the queries themselves if they are not wanted.
-    void take(const NeighborBlock& block, std::span<const std::int32_t> rows_of_queries, const NeighborVisitor& visitor,
-              UnresolvedCounter<T>* counter) const {
-        const auto rows = std::ssize(block.query_indices);
-        std::vector<std::int64_t> indices;
-        std::vector<T> distances;
-        std::vector<std::int32_t> row_of_block;
-        const std::span<const std::int32_t> block_indices = block.indices();
-        const std::span<const T> block_distances = block.distances<T>();
-        for (std::int64_t row = 0; row < rows; ++row) {
-            const std::int32_t position = block.query_indices[row];
-            const std::int32_t query = rows_of_queries.empty() ? position : rows_of_queries[position];
-            row_of_block.clear();
-            const std::size_t end = indices.size() + static_cast<std::size_t>(k_);
-            for (std::int64_t i = row * block.k; i < (row + 1) * block.k && indices.size() < end; ++i) {
-                const std::int32_t index = block_indices[i];
-                const std::int64_t number = index < 0 ? -1 : sources_.numbers[index];
-                if (options_.exclude_self && number == query_numbers_[query]) {
-                    continue;
-                }
-                indices.push_back(number);
-                distances.push_back(block_distances[i]);
-                row_of_block.push_back(index);
-            }
-            if (counter != nullptr) {
-                counter->take_numbered(query_numbers_[query], query, row_of_block.data(), k_);
-            }
-        }
-        visitor(block_of(block.first, block.query_indices, indices, distances));
-    }
-
-    GhostPoints<T> fetch() {
-        if (ranks_.size() == 1) {
-            return {};
-        }
-        PartTrees<T> trees;
-        ranks_.agreed([&] {
-            trees = PartTrees<T>(context_, shared_.points, separate(queries_));
-            const std::span<const std::int32_t> order = trees.receivers().points.indices.span();
-            order_.assign(order.begin(), order.end());
-        });
-        return fetch_nearest(ranks_, context_, shared_, trees, k_, options_);
+                                         const std::int64_t* indices, const T* distances) const {
+        return {first, queries, k_, indices, IndexType::int64, distances, dtype_of<T>, {}, nullptr};
     }
 
     Ranks& ranks_;
@@ -207,11 +166,13 @@ private:
     const PointsView* given_queries_; ///< null: a self-search
     std::int64_t k_;
     const KnnOptions& options_;
+    std::span<const std::int64_t> order_; ///< empty: receivers are in the order in which they were passed
     std::optional<NormalizedPoints<T>> queries_;
-    std::vector<std::int32_t> order_; ///< of the receivers along the curve, if there are several ranks
-    JoinedPoints sources_;
-    PointNumbers query_numbers_;
-    StageReports stages_; ///< of the searches that visitors saw
+    PartTrees<T> trees_;
+    NearGhosts<T> ghosts_;
+    std::optional<SearchParts<T>> parts_;
+    PointNumbers query_numbers_;              ///< by row as passed
+    UnresolvedCounter<T>* counter_ = nullptr; ///< null: no row can be unresolved
 };
 
 template <Coordinate T>
@@ -224,10 +185,10 @@ UnresolvedRows visit_rebalanced(Ranks& ranks, Context& context, const KnnOverRan
     Rebalanced<T>& here = moved.sources;
     ranks.agreed([&] { here.ids->sort(here.points); });
     const MovedPoints<T>& receivers = moved.receivers();
-    DistributedVisit<T> visit(ranks, context, here.points, moved.queries(), call.k, call.options);
-    const UnresolvedRows unresolved = visit.run(
-        visitor, &receivers, moved.queries() != nullptr ? std::span<const std::int64_t>() : here.ids->order());
-    summary.stages = visit.take_stages();
+    const UnresolvedRows unresolved =
+        DistributedVisit<T>(ranks, context, here.points, moved.queries(), call.k, call.options, here.ids->order())
+            .run(visitor, &receivers);
+    summary.stages = joined_stages(context.take_stages());
     summary.distribution.emplace().work = here.moved.work(seconds_of(summary.stages));
     return unresolved;
 }
@@ -247,9 +208,9 @@ SearchSummary knn_visit_over_ranks(Ranks& ranks, Context& context, const KnnOver
         return summary;
     }
     ranks.agreed([&] { ids.sort(shared); });
-    DistributedVisit<T> visit(ranks, context, shared, call.queries, call.k, call.options);
-    summary.unresolved = visit.run(visitor);
-    summary.stages = visit.take_stages();
+    summary.unresolved =
+        DistributedVisit<T>(ranks, context, shared, call.queries, call.k, call.options, ids.order()).run(visitor);
+    summary.stages = joined_stages(context.take_stages());
     return summary;
 }
 

@@ -75,15 +75,17 @@ GhostRequests<T> request_nearest(Ranks& ranks, Context& context, const SharedPoi
 } // namespace
 
 template <Coordinate T>
-GhostPoints<T> fetch_nearest(Ranks& ranks, Context& context, const SharedPoints<T>& shared, const PartTrees<T>& trees,
-                             std::int64_t k, const KnnOptions& options) {
+NearGhosts<T> fetch_nearest(Ranks& ranks, Context& context, const SharedPoints<T>& shared, const PartTrees<T>& trees,
+                            std::int64_t k, const KnnOptions& options) {
     const KnnRequest<T> request = working_request(shared.points.frame, k, options);
     std::optional<LastNeighbors<T>> last;
     ranks.agreed([&] {
         last.emplace(trees.receivers().points.count, shared.numbers, GlobalCandidate<T>{request.limit.distance});
     });
-    const GhostRequests<T> requests = request_nearest(ranks, context, shared, trees, request, *last);
-    return fetch_numbered_ghosts(ranks, context, shared, trees.sources.view(), requests.to, k, [] {});
+    GhostRequests<T> requests = request_nearest(ranks, context, shared, trees, request, *last);
+    last.reset(); // frees them
+    return {fetch_numbered_ghosts(ranks, context, shared, trees.sources.view(), requests.to, k, [] {}),
+            std::move(requests.is_requesting)};
 }
 
 template <Coordinate T>
@@ -126,14 +128,15 @@ std::vector<T> kth_squares_over_ranks(Ranks& ranks, Context& context, const Shar
 }
 
 template <Coordinate T>
-GhostPoints<T> fetch_within(Ranks& ranks, Context& context, const SharedPoints<T>& shared, const TreeView<T>& sources,
-                            const TreeView<T>& receivers, const SquaredRadiusOf<T>& squared_radius_of) {
-    const GhostRequests<T> requests =
+NearGhosts<T> fetch_within(Ranks& ranks, Context& context, const SharedPoints<T>& shared, const TreeView<T>& sources,
+                           const TreeView<T>& receivers, const SquaredRadiusOf<T>& squared_radius_of) {
+    GhostRequests<T> requests =
         request_ghosts(ranks, context, shared.points.frame, sources, receivers, unlimited, [&](std::int64_t leaf) {
             return largest_bound(receivers, leaf,
                                  [&](std::int32_t query) { return GlobalCandidate<T>{squared_radius_of(query)}; });
         });
-    return fetch_numbered_ghosts(ranks, context, shared, sources, requests.to, unlimited, [] {});
+    return {fetch_numbered_ghosts(ranks, context, shared, sources, requests.to, unlimited, [] {}),
+            std::move(requests.is_requesting)};
 }
 
 template <Coordinate T>
@@ -155,17 +158,17 @@ void refuse_unresolved(Ranks& ranks, const SharedPoints<T>& shared, const Points
     });
 }
 
-template GhostPoints<float> fetch_nearest(Ranks&, Context&, const SharedPoints<float>&, const PartTrees<float>&,
-                                          std::int64_t, const KnnOptions&);
+template NearGhosts<float> fetch_nearest(Ranks&, Context&, const SharedPoints<float>&, const PartTrees<float>&,
+                                         std::int64_t, const KnnOptions&);
 template std::vector<float> kth_squares_over_ranks(Ranks&, Context&, const SharedPoints<float>&, std::int64_t);
-template GhostPoints<float> fetch_within(Ranks&, Context&, const SharedPoints<float>&, const TreeView<float>&,
-                                         const TreeView<float>&, const SquaredRadiusOf<float>&);
+template NearGhosts<float> fetch_within(Ranks&, Context&, const SharedPoints<float>&, const TreeView<float>&,
+                                        const TreeView<float>&, const SquaredRadiusOf<float>&);
 template void refuse_unresolved(Ranks&, const SharedPoints<float>&, const PointsView*, const Radii&, std::int64_t);
-template GhostPoints<double> fetch_nearest(Ranks&, Context&, const SharedPoints<double>&, const PartTrees<double>&,
-                                           std::int64_t, const KnnOptions&);
+template NearGhosts<double> fetch_nearest(Ranks&, Context&, const SharedPoints<double>&, const PartTrees<double>&,
+                                          std::int64_t, const KnnOptions&);
 template std::vector<double> kth_squares_over_ranks(Ranks&, Context&, const SharedPoints<double>&, std::int64_t);
-template GhostPoints<double> fetch_within(Ranks&, Context&, const SharedPoints<double>&, const TreeView<double>&,
-                                          const TreeView<double>&, const SquaredRadiusOf<double>&);
+template NearGhosts<double> fetch_within(Ranks&, Context&, const SharedPoints<double>&, const TreeView<double>&,
+                                         const TreeView<double>&, const SquaredRadiusOf<double>&);
 template void refuse_unresolved(Ranks&, const SharedPoints<double>&, const PointsView*, const Radii&, std::int64_t);
 
 } // namespace kith::detail

@@ -21,10 +21,17 @@
 
 namespace kith::detail {
 
+/// Those that may be neighbors of receivers, and of which receivers.
+template <Coordinate T>
+struct NearGhosts {
+    GhostPoints<T> points;
+    Buffer<std::uint8_t> is_requesting; ///< by position among the receivers; neighbors of the others are own points
+};
+
 /// Collective. Those that may be among the k nearest neighbors of a receiver. The points are by ascending number.
 template <Coordinate T>
-GhostPoints<T> fetch_nearest(Ranks& ranks, Context& context, const SharedPoints<T>& shared, const PartTrees<T>& trees,
-                             std::int64_t k, const KnnOptions& options);
+NearGhosts<T> fetch_nearest(Ranks& ranks, Context& context, const SharedPoints<T>& shared, const PartTrees<T>& trees,
+                            std::int64_t k, const KnnOptions& options);
 
 /// Collective. The squared distance of each point, by its row in the order of numbers, to its k-th nearest other of all
 /// ranks, in working units; k is less than the number of all points. Cost: the search of the rank's own points, and
@@ -38,8 +45,8 @@ using SquaredRadiusOf = std::type_identity_t<std::function<T(std::int32_t query)
 
 /// Collective. Those that may be within the radius of a receiver. Coordinates of points of both trees are not used.
 template <Coordinate T>
-GhostPoints<T> fetch_within(Ranks& ranks, Context& context, const SharedPoints<T>& shared, const TreeView<T>& sources,
-                            const TreeView<T>& receivers, const SquaredRadiusOf<T>& squared_radius_of);
+NearGhosts<T> fetch_within(Ranks& ranks, Context& context, const SharedPoints<T>& shared, const TreeView<T>& sources,
+                           const TreeView<T>& receivers, const SquaredRadiusOf<T>& squared_radius_of);
 
 /// Points that are all at zero are all within every radius, also within one that cannot be squared beside them.
 /// `queries` are null in a self-search.

@@ -27,7 +27,6 @@
 #include <memory>
 #include <numeric>
 #include <optional>
-#include <optional>
 #include <utility>
 #include <vector>
 
@@ -204,7 +203,8 @@ private:
 
     GhostPoints<T> fetch(const PartSearcher<T>& searcher) {
         return fetch_within<T>(ranks_, context_, shared_, searcher.sources(), searcher.receivers(),
-                               [&](std::int32_t query) { return frame().squared_radius(radii_[query]); });
+                               [&](std::int32_t query) { return frame().squared_radius(radii_[query]); })
+            .points;
     }
 
     /// Takes the queries themselves out of their rows if they are not wanted, and names points by their global indices.

@@ -1,35 +1,36 @@
 // Sums over neighbors over ranks, without memory for rows.
 //
-// The ghost points that neighbors may be (near_ghosts.hpp) are joined with a rank's own points into one tree, by
-// ascending number (joined_points.hpp), and their masses and fields are gathered. The search of one process then brings
-// complete rows, which are summed as they come, by the operations of one process in their order (neighbor_sums.hpp).
+// The masses and fields of the ghost points that neighbors may be (near_ghosts.hpp) are gathered. Complete rows come
+// block by block (nearest_in_parts.hpp, balls_in_parts.hpp), and are summed as they come, by the operations of one
+// process in their order (neighbor_sums.hpp).
 // Sums without order need one unit: the exponents of the largest numbers of all ranks. Gradients of fields need the
 // densities of ghost points: they are gathered after the first pass, and a second one sums the gradients. Rebalanced
 // points bring their masses and fields (rebalance.hpp).
 //
-// Cost: the searches, those of k neighbors twice. Memory in addition to that of the serial call: one more tree, and the
-// ghost points with their columns.
+// Cost: the searches, those of k neighbors twice. Memory in addition to that of the serial call: the ghost points with
+// their tree and columns, and a copy of the own columns.
 #include "distributed/sum_neighbors.hpp"
 
+#include "distributed/balls_in_parts.hpp"
 #include "distributed/given_ids.hpp"
 #include "distributed/joined_columns.hpp"
 #include "distributed/joined_points.hpp"
 #include "distributed/near_ghosts.hpp"
+#include "distributed/nearest_in_parts.hpp"
 #include "distributed/rebalance.hpp"
 #include "distributed/receivers.hpp"
+#include "distributed/search_parts.hpp"
 #include "distributed/shared_frame.hpp"
 #include "distributed/summed_own_rows.hpp"
 #include "distributed/unresolved.hpp"
-#include "engines/kept_index.hpp"
-#include "neighbors/knn.hpp"
-#include "neighbors/radius_search.hpp"
 #include "neighbors/sum_columns.hpp"
 #include "neighbors/sum_passes.hpp"
 #include "neighbors/unresolved.hpp"
+#include "support/joined_stages.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
-#include <limits>
 #include <optional>
 #include <span>
 #include <variant>
@@ -48,11 +49,13 @@ public:
         : ranks_(ranks), context_(context), call_(call), sums_(sums), ids_(ids), shared_(shared),
           queries_(share_queries(ranks, call.queries, shared)), receiver_numbers_(receiver_numbers) {
         ranks.agreed([&] { trees_ = PartTrees<T>(context, shared_.points, separate(queries_)); });
-        GhostPoints<T> ghosts = fetch();
-        if (queries_) {
-            trees_.sources = PlaneTree<T>(); // frees it
+        if (ranks.size() > 1) {
+            ghosts_ = fetch();
         }
-        ranks.agreed([&] { sources_ = join_points(context, shared_, std::move(ghosts)); });
+        ranks.agreed([&] {
+            parts_.emplace(context, shared_, trees_, ghosts_);
+            numbers_ = parts_->numbers();
+        });
     }
 
     void run() {
@@ -65,7 +68,7 @@ public:
         std::optional<JoinedColumns> of_joined;
         ranks_.agreed([&] {
             if (!own.empty()) {
-                of_joined.emplace(ids_, shared_.ownership, sources_.numbers, sources_.tree->size());
+                of_joined.emplace(ids_, shared_.ownership, numbers_, parts_->size());
             }
         });
         std::vector<JoinedColumns::Column> joined;
@@ -93,7 +96,12 @@ public:
                 if (!receivers) {
                     context_.run([&] { receivers = normalized(frame(), shared_.given); });
                 }
-                job.positions = positions.emplace(context_, tree().points.view(), frame().dimension, receivers).view();
+                job.positions =
+                    positions
+                        .emplace(context_,
+                                 std::array{trees_.sources.points.view(), parts_->tree_of_ghosts.points.view()},
+                                 frame().dimension, receivers)
+                        .view();
             });
         }
         sum_with(job, true);
@@ -115,7 +123,6 @@ public:
 
 private:
     [[nodiscard]] const Frame<T>& frame() const { return shared_.points.frame; }
-    [[nodiscard]] const PlaneTree<T>& tree() const { return sources_.tree->data().template as<T>().tree; }
     [[nodiscard]] bool is_within() const { return std::holds_alternative<Within>(call_.neighborhood); }
     [[nodiscard]] const Radii& radii() const { return std::get<Within>(call_.neighborhood).radii; }
     /// Of rows in the order of the receivers; empty if that is the one in which they were passed.
@@ -130,10 +137,7 @@ private:
         return std::min(std::get<Nearest>(call_.neighborhood).k, std::max<std::int64_t>(shared_.ownership.total(), 1));
     }
 
-    GhostPoints<T> fetch() {
-        if (ranks_.size() == 1) {
-            return {};
-        }
+    NearGhosts<T> fetch() {
         if (is_within()) {
             return fetch_within<T>(
                 ranks_, context_, shared_, trees_.sources.view(), trees_.receivers().view(),
@@ -166,13 +170,13 @@ private:
         ranks_.agreed([&] {
             std::vector<T> given;
             if (may_be_unresolved) {
-                given = sources_.template as_given<T>();
+                given = parts_->as_given();
                 counter.emplace(frame(), PointsView(given, frame().dimension),
                                 queries_ ? *call_.queries : shared_.given);
             }
-            const OwnRows<T> rows(sources_.numbers, receiver_numbers_, order(), call_.options.exclude_self,
+            const OwnRows<T> rows(numbers_, receiver_numbers_, order(), call_.options.exclude_self,
                                   counter ? &*counter : nullptr);
-            context_.stage("search", [&] { is_within() ? sum_within(rows, job) : sum_nearest(rows, job); });
+            is_within() ? sum_within(rows, job) : sum_nearest(rows, job);
             if (counter) {
                 sums_.unresolved = counter->rows();
             }
@@ -185,32 +189,10 @@ private:
     void sum_nearest(const OwnRows<T>& rows, const SumJob<T>& job) {
         const std::int64_t k = neighbors();
         SummedOwnRows<T> sink(rows, job, k);
-        const PlaneTree<T>& receivers = trees_.receivers();
-        if (receivers.points.count == 0) {
-            return;
-        }
-        if (tree().points.count == 0) {
-            const std::vector<std::int32_t> missing(receivers.points.count, -1);
-            const std::vector<T> infinite(missing.size(), std::numeric_limits<T>::infinity());
-            sink.take({0, receivers.points.count, receivers.points.indices.data(), 1, missing.data(), infinite.data()});
-            return;
-        }
-        const KnnRequest<T> request =
-            make_request(frame(), std::min(k + (call_.options.exclude_self ? 1 : 0), sources_.tree->size()), {});
-        search_tree(context_, receivers, tree(), request, sink);
+        NearestInParts<T>(context_, *parts_, k + (call_.options.exclude_self ? 1 : 0), {}).search_all(sink);
     }
 
     void sum_within(const OwnRows<T>& rows, const SumJob<T>& job) {
-        SummedOwnBalls<T> balls(rows, job, radii());
-        const RadiusVisitor visitor = [&](const RadiusBlock& block) { balls(block); };
-        RadiusSink<T> sink;
-        sink.visitor = &visitor;
-        const TreeView<T> receivers = trees_.receivers().view();
-        const TreeView<T> sources = tree().view();
-        if (sources.points.count == 0 || receivers.points.count == 0) {
-            pass_empty_rows(receivers.points.count, sink);
-            return;
-        }
         std::vector<double> in_order;
         if (!radii().is_uniform()) {
             for (std::int64_t i = 0; i < radii().count(); ++i) {
@@ -220,17 +202,8 @@ private:
         const Radii searched = are_all_at_zero(shared_, call_.queries) ? Radii(0.0)
                                : radii().is_uniform()                  ? radii()
                                                                        : Radii(in_order);
-        const ReceiverRadii<T> squared(context_, searched, receivers, frame());
-        RadiusJob<T> search{{&receivers, &sources, frame().dimension, frame().periodic},
-                            false,
-                            {},
-                            nullptr,
-                            {},
-                            std::nullopt,
-                            ReportScale<T>(frame(), false),
-                            sink};
-        squared.enter(search);
-        search_tree(context_, search);
+        SummedOwnBalls<T> balls(rows, job, radii());
+        BallsInParts<T>(context_, *parts_, searched).search_all([&](const RadiusBlock& block) { balls(block); });
     }
 
     Ranks& ranks_;
@@ -242,7 +215,9 @@ private:
     std::optional<NormalizedPoints<T>> queries_;
     const PointNumbers& receiver_numbers_;
     PartTrees<T> trees_;
-    JoinedPoints sources_;
+    NearGhosts<T> ghosts_;
+    std::optional<SearchParts<T>> parts_;
+    JoinedNumbers numbers_; ///< by row of the parts
 };
 
 /// The sums of points that are moved for the call, with their columns; rows of sums return.
@@ -290,7 +265,7 @@ void sum_rebalanced(Ranks& ranks, Context& context, const SumsOverRanks& call, c
         },
         found, sums);
     static_cast<SearchSummary&>(sums) = static_cast<const SearchSummary&>(found);
-    sums.stages = context.take_stages();
+    sums.stages = joined_stages(context.take_stages());
     sums.distribution.emplace().work = here.moved.work(seconds_of(sums.stages));
 }
 
@@ -314,7 +289,7 @@ void sum_over_ranks(Ranks& ranks, Context& context, const SumsOverRanks& call, N
     const PointNumbers numbers =
         call.queries != nullptr ? PointNumbers(Ownership(ranks, call.queries->count())) : shared.numbers;
     DistributedSums<T>(ranks, context, call, ids, shared, numbers, sums).run();
-    sums.stages = context.take_stages();
+    sums.stages = joined_stages(context.take_stages());
 }
 
 template void sum_over_ranks<float>(Ranks&, Context&, const SumsOverRanks&, NeighborSums&);

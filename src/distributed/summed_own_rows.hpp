@@ -1,4 +1,4 @@
-// Rows of a rank's joined points (joined_points.hpp), summed as one process sums them.
+// Rows of a rank's own points and ghost points (search_parts.hpp), summed as one process sums them.
 #pragma once
 
 #include "distributed/joined_points.hpp"

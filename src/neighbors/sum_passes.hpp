@@ -16,6 +16,7 @@
 #include "support/per_thread.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -121,14 +122,22 @@ class PositionRows {
 public:
     PositionRows(Context& context, const PointSetView<T>& sources, int dimension,
                  const std::optional<NormalizedPoints<T>>& queries)
-        : sources_(context.memory_tracker(), std::int64_t{sources.count} * dimension) {
-        context.run([&] {
-            parallel_each(sources.count, sum_grain, [&](std::int64_t i) {
-                for (int axis = 0; axis < dimension; ++axis) {
-                    sources_[std::int64_t{sources.indices[i]} * dimension + axis] = sources.axis(axis)[i];
-                }
+        : PositionRows(context, {sources, {}}, dimension, queries) {}
+    /// The rows of the second sources, of which there may be none, follow those of the first.
+    PositionRows(Context& context, const std::array<PointSetView<T>, 2>& sources, int dimension,
+                 const std::optional<NormalizedPoints<T>>& queries)
+        : sources_(context.memory_tracker(), (std::int64_t{sources[0].count} + sources[1].count) * dimension) {
+        std::int64_t first = 0;
+        for (const PointSetView<T>& part : sources) {
+            context.run([&] {
+                parallel_each(part.count, sum_grain, [&](std::int64_t i) {
+                    for (int axis = 0; axis < dimension; ++axis) {
+                        sources_[(first + part.indices[i]) * dimension + axis] = part.axis(axis)[i];
+                    }
+                });
             });
-        });
+            first += part.count;
+        }
         if (queries) {
             queries_.emplace(context.memory_tracker(), queries->view.count() * dimension);
             const PointReader<T> read(*queries);

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <cstring>
 #include <limits>
 #include <mutex>
@@ -160,6 +161,26 @@ TEST_F(KnnOverRanksIn3D, FewerPointsThanRanks) {
             EXPECT_TRUE(
                 same_as_serial<double>({PointsView(points, 3).subview(0, 0), nullptr, k, {}}, evenly(0, 3), {}));
         }
+    }
+}
+
+// More rows than a block of them has, near other ranks or not; a lattice has many equal distances.
+TEST_F(KnnOverRanksIn3D, VisitorsSeeTheRowsOfSeveralBlocks) {
+    constexpr std::int64_t count = 50'000;
+    std::vector<float> points = uniform_points<float>(count, 3, 0, 1, 83);
+    for (float& x : points) {
+        x = std::floor(x * 64) / 64;
+    }
+    const std::vector<float> slabs = along_the_first_axis(points, 3);
+    const std::vector<float> queries = uniform_points<float>(40'000, 3, 0, 1, 84);
+    const PointsView queries_view(queries, 3);
+    for (const bool are_slabs : {true, false}) {
+        Search search{{are_slabs ? slabs : points, 3}, nullptr, 3, {.box = Box::periodic(1), .exclude_self = true}};
+        search.visits = true;
+        EXPECT_TRUE(same_as_serial<float>(search, evenly(count, 2), {}));
+        search.queries = &queries_view;
+        search.options.exclude_self = false;
+        EXPECT_TRUE(same_as_serial<float>(search, evenly(count, 2), evenly(40'000, 2)));
     }
 }
 

@@ -13,6 +13,7 @@
 #include <kith/pair_counts.hpp>
 #include <kith/radius.hpp>
 #include <kith/spanning_tree.hpp>
+#include <kith/sum_neighbors.hpp>
 
 #include <gtest/gtest.h>
 
@@ -119,6 +120,26 @@ TEST_F(RankMemory, OfNeighborCountsIsLittleMoreThanThatOfOneProcess) {
                                    [&](Communicator& ranks, const PointsView& points) {
                                        (void)radius_count(points, 0.02, over_ranks(ranks, options));
                                    });
+}
+
+TEST_F(RankMemory, OfVisitedNeighborsIsLittleMoreThanThatOfOneProcess) {
+    const KnnOptions options{.box = Box::periodic(1), .exclude_self = true, .execution = cpu(1)};
+    const auto visit = [](const NeighborBlock&) {};
+    expect_little_more_than_serial([&](const PointsView& points) { (void)knn_visit(visit, points, 16, options); },
+                                   [&](Communicator& ranks, const PointsView& points) {
+                                       (void)knn_visit(visit, points, 16, over_ranks(ranks, options));
+                                   });
+}
+
+TEST_F(RankMemory, OfSumsIsLittleMoreThanThatOfOneProcess) {
+    const SumOptions options{.box = Box::periodic(1), .execution = cpu(1)};
+    for (const Neighborhood& neighborhood : {Neighborhood(Nearest{16}), Neighborhood(Within{0.02})}) {
+        expect_little_more_than_serial(
+            [&](const PointsView& points) { (void)sum_neighbors(points, neighborhood, options); },
+            [&](Communicator& ranks, const PointsView& points) {
+                (void)sum_neighbors(points, neighborhood, over_ranks(ranks, options));
+            });
+    }
 }
 
 TEST_F(RankMemory, OfPairCountsIsLittleMoreThanThatOfOneProcess) {

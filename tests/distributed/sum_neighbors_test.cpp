@@ -290,6 +290,27 @@ TEST_F(SumsOverRanksIn3D, OfEveryStatisticOnEveryNumberOfRanks) {
     }
 }
 
+// More rows than a block of them has, near other ranks or not.
+TEST_F(SumsOverRanksIn3D, OfSeveralBlocks) {
+    constexpr std::int64_t count = 40'000;
+    Problem<float> problem;
+    problem.dimension = 3;
+    problem.points = along_the_first_axis(uniform_points<float>(count, 3, 0, 1, 414), 3);
+    problem.options.box = Box::periodic(1);
+    problem.options.exclude_self = true;
+    problem.options.density_gradient = true;
+    problem.radii.assign(count, 0.03);
+    for (std::int64_t i = 0; i < count; i += 7) {
+        problem.radii[static_cast<std::size_t>(i)] = 0.02;
+    }
+    for (const std::int64_t k : {0, 5}) {
+        problem.k = k;
+        EXPECT_TRUE(same_as_serial(problem, evenly(count, 2), {}));
+        Random draw(415);
+        EXPECT_TRUE(same_as_serial(problem, evenly(count, 2), {}, shuffled(count, draw)));
+    }
+}
+
 TEST_F(SumsOverRanksIn3D, MoreNeighborsThanPoints) {
     Problem<float> problem;
     problem.dimension = 3;

@@ -1,0 +1,150 @@
+// Rows of neighbors within radii among own points and ghost points, block by block, without memory for all of them.
+//
+// The receivers of a block (search_parts.hpp) that have ghost points within reach are searched in the tree of the ghost
+// points; these rows are kept, and appended to those that are then found among the own points.
+#pragma once
+
+#include <kith/radius.hpp>
+
+#include "distributed/search_parts.hpp"
+#include "neighbors/radius_search.hpp"
+#include "support/context.hpp"
+
+#include <cstdint>
+#include <mutex>
+#include <optional>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace kith::detail {
+
+template <Coordinate T>
+class BallsInParts {
+public:
+    /// Refers to all of these; radii by receiver.
+    BallsInParts(Context& context, const SearchParts<T>& parts, const Radii& radii)
+        : context_(context), parts_(parts), radii_(radii) {}
+
+    /// Shows the rows of all receivers, which include these, to the visitor, concurrently: rows of the parts as indices,
+    /// in any order, and distances. Stages "search".
+    void search_all(const RadiusVisitor& visitor) const {
+        parts_.for_each_block([&](std::int64_t begin, std::int64_t end) {
+            context_.stage("search", [&] {
+                const ReceiverBlock<T> block(context_, parts_, begin, end);
+                search(block, visitor);
+            });
+        });
+    }
+
+private:
+    struct Ball {
+        std::vector<std::int32_t> indices;
+        std::vector<T> distances;
+    };
+    using Balls = std::unordered_map<std::int32_t, Ball>; // by receiver
+
+    void search(const ReceiverBlock<T>& block, const RadiusVisitor& visitor) const {
+        const Balls kept = search_ghosts(block);
+        const RadiusVisitor appending = [&](const RadiusBlock& rows) { append(rows, kept, visitor); };
+        const RadiusVisitor& own = kept.empty() ? visitor : appending;
+        if (parts_.own.sources.points.count > 0) {
+            search(block.tree(), parts_.own.sources, own);
+            return;
+        }
+        const std::vector<std::int64_t> no_rows(block.tree().points.count + 1);
+        own({block.tree().points.indices.span(),
+             no_rows,
+             0,
+             nullptr,
+             IndexType::int32,
+             nullptr,
+             dtype_of<T>,
+             {},
+             nullptr});
+    }
+
+    [[nodiscard]] Balls search_ghosts(const ReceiverBlock<T>& block) const {
+        Balls kept;
+        const PlaneTree<T> near = block.near();
+        if (near.points.count == 0) {
+            return kept;
+        }
+        const auto own_points = static_cast<std::int32_t>(parts_.own_points());
+        std::mutex keeping;
+        search(near, parts_.tree_of_ghosts, [&](const RadiusBlock& rows) {
+            const T* const distances = static_cast<const T*>(rows.distances_data);
+            for (std::size_t row = 0; row < rows.query_indices.size(); ++row) {
+                const std::int64_t begin = rows.offsets[row];
+                const std::int64_t end = rows.offsets[row + 1];
+                if (begin == end) {
+                    continue;
+                }
+                Ball ball;
+                for (std::int64_t i = begin; i < end; ++i) {
+                    ball.indices.push_back(own_points + rows.indices()[i]);
+                }
+                ball.distances.assign(distances + begin, distances + end);
+                const std::lock_guard lock(keeping);
+                kept.emplace(rows.query_indices[row], std::move(ball));
+            }
+        });
+        return kept;
+    }
+
+    static void append(const RadiusBlock& rows, const Balls& kept, const RadiusVisitor& visitor) {
+        std::vector<std::int64_t> offsets{0};
+        std::vector<std::int32_t> indices;
+        std::vector<T> distances;
+        const T* const from = static_cast<const T*>(rows.distances_data);
+        for (std::size_t row = 0; row < rows.query_indices.size(); ++row) {
+            const std::int64_t begin = rows.offsets[row];
+            const std::int64_t end = rows.offsets[row + 1];
+            if (begin < end) {
+                indices.insert(indices.end(), rows.indices().data() + begin, rows.indices().data() + end);
+                distances.insert(distances.end(), from + begin, from + end);
+            }
+            if (const auto found = kept.find(rows.query_indices[row]); found != kept.end()) {
+                const Ball& ball = found->second;
+                indices.insert(indices.end(), ball.indices.begin(), ball.indices.end());
+                distances.insert(distances.end(), ball.distances.begin(), ball.distances.end());
+            }
+            offsets.push_back(std::ssize(indices));
+        }
+        visitor({rows.query_indices,
+                 offsets,
+                 std::ssize(indices),
+                 indices.data(),
+                 IndexType::int32,
+                 distances.data(),
+                 dtype_of<T>,
+                 {},
+                 nullptr});
+    }
+
+    /// Neither tree is empty.
+    void search(const PlaneTree<T>& receivers, const PlaneTree<T>& sources, const RadiusVisitor& visitor) const {
+        const TreeView<T> receiver_view = receivers.view();
+        const TreeView<T> source_view = sources.view();
+        const Frame<T>& frame = parts_.frame();
+        RadiusSink<T> sink;
+        sink.visitor = &visitor;
+        RadiusJob<T> job{{&receiver_view, &source_view, frame.dimension, frame.periodic},
+                         false,
+                         {},
+                         nullptr,
+                         {},
+                         std::nullopt,
+                         ReportScale<T>(frame, false),
+                         sink};
+        const ReceiverRadii<T> squared(context_, radii_, receiver_view, frame);
+        squared.enter(job);
+        search_tree(context_, job);
+    }
+
+    Context& context_;
+    const SearchParts<T>& parts_;
+    const Radii& radii_;
+};
+
+} // namespace kith::detail
