@@ -1,5 +1,5 @@
-// Columns of a rank's own points and of its ghost points, by row of their joined tree (joined_points.hpp): what sums over
-// neighbors read beside the rows.
+// Columns of a rank's own points and of its ghost points, by row of their joined numbers (joined_points.hpp): what sums
+// over neighbors read beside the rows.
 #pragma once
 
 #include "distributed/given_ids.hpp"

@@ -94,6 +94,11 @@ private:
             const T* const squares_of_others = has_kept ? kept_->squares(kept_row) : nullptr;
             const std::int32_t* const own = block.indices + row * block.k;
             const T* const squares = block.distances + row * block.k;
+            if (!has_kept && block.k == k) { // then the row is as it was found
+                std::copy_n(own, k, indices);
+                std::transform(squares, squares + k, distances, [&](T squared) { return search_.reported(squared); });
+                return;
+            }
             const auto own_points = static_cast<std::int32_t>(search_.parts_.own_points());
             std::int64_t i = 0; // of the own row
             std::int64_t j = 0;

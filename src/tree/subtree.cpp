@@ -48,8 +48,10 @@ PlaneTree<T> subtree(Context& context, const PlaneTree<T>& tree, const Buffer<st
     starts[leaves.nodes] = wanted;
     part.points = make_point_set(context, tree.points.frame, wanted);
     parallel_each(leaves.nodes, 256, [&](std::int64_t leaf) {
-        copy_points(tree.points, leaves.first_point[leaf], leaves.first_point[leaf + 1], is_wanted, part.points,
-                    starts[leaf]);
+        if (starts[leaf] < starts[leaf + 1]) {
+            copy_points(tree.points, leaves.first_point[leaf], leaves.first_point[leaf + 1], is_wanted, part.points,
+                        starts[leaf]);
+        }
     });
     if (wanted == 0) {
         return part;
