@@ -46,7 +46,8 @@ def hdbscan(points: AnyArray, min_cluster_size: int = 5, *, min_samples: int | N
     cluster_selection_epsilon : float
         Clusters that are born at a smaller distance are joined up to the first that is not. In the units of the points.
     max_cluster_size : int, optional
-        Largest cluster that "eom" selects, `min_cluster_size` or more. Not with "leaf", where scikit-learn and the package `hdbscan` ignore it.
+        Largest cluster that "eom" selects, `min_cluster_size` or more unless `allow_single_cluster`, as all points may be
+        fewer. Not with "leaf", where scikit-learn and the package `hdbscan` ignore it.
     allow_single_cluster : bool
         All points may be one cluster.
 
@@ -57,10 +58,16 @@ def hdbscan(points: AnyArray, min_cluster_size: int = 5, *, min_samples: int | N
     Raises
     ------
     ValueError, TypeError, MemoryError
-        As `kith.knn`, for numbers out of range, and for `max_cluster_size` with "leaf" or below `min_cluster_size`.
+        As `kith.knn`, for numbers out of range, and for `max_cluster_size` with "leaf" or, unless `allow_single_cluster`,
+        below `min_cluster_size`.
     NotImplementedError
         For points of other dimensions, an engine that does not find clusters on the device, a GPU where kith was built
         without CUDA, and a GPU with a `comm`.
+
+    Warns
+    -----
+    UserWarning
+        As `kith.knn`; within one process, where `min_samples` is larger than the number of points, so that all are noise.
 
     Notes
     -----
@@ -89,13 +96,13 @@ def hdbscan(points: AnyArray, min_cluster_size: int = 5, *, min_samples: int | N
     if max_cluster_size > 0 and cluster_selection_method == "leaf":
         raise ValueError(f"max_cluster_size is {max_cluster_size}, but limits only the clusters that 'eom' selects, and "
                          "cluster_selection_method is 'leaf'; leave one of them out")
-    if 0 < max_cluster_size < min_cluster_size:
-        raise ValueError(f"max_cluster_size is {max_cluster_size}, less than min_cluster_size, {min_cluster_size}, so that no "
-                         f"cluster could be selected; give {min_cluster_size} or more, or leave it out")
     epsilon = _arrays.as_number(epsilon, "cluster_selection_epsilon")
     if not epsilon >= 0:
         raise ValueError(f"cluster_selection_epsilon is {epsilon}; it must be 0 or more")
     allow_single_cluster = _arrays.flag(allow_single_cluster, "allow_single_cluster")
+    if 0 < max_cluster_size < min_cluster_size and not allow_single_cluster:
+        raise ValueError(f"max_cluster_size is {max_cluster_size}, less than min_cluster_size, {min_cluster_size}, so that no "
+                         f"cluster could be selected; give {min_cluster_size} or more, or leave it out")
     core = _core.find_density_clusters(source.call(device, threads, progress, engine, comm=comm), min_cluster_size,
                                        min_samples, cluster_selection_method == "leaf", epsilon, max_cluster_size,
                                        allow_single_cluster)

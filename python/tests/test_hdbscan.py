@@ -78,6 +78,8 @@ def test_trees_and_options():
         kith.hdbscan(POINTS, 20, max_cluster_size=30, cluster_selection_method="leaf")
     with pytest.raises(ValueError, match="max_cluster_size is 19, less than min_cluster_size, 20, so that no cluster"):
         kith.hdbscan(POINTS, 20, max_cluster_size=19)
+    few = kith.hdbscan([[0, 0], [0, 1], [1, 0]], 4, min_samples=2, max_cluster_size=3, allow_single_cluster=True)
+    assert few.labels.tolist() == [0, 0, 0]  # all points, fewer than min_cluster_size
     with pytest.warns(UserWarning, match="min_samples is 4, but there are 3 points: no core point is possible") as caught:
         assert kith.hdbscan(POINTS[:3], 2, min_samples=4).labels.tolist() == [-1, -1, -1]
     assert caught[0].filename == __file__

@@ -102,7 +102,8 @@ void run(Arguments& arguments, const Invocation& invocation) {
             throw UsageError("--max-cluster-size limits the clusters that excess of mass selects, and --leaves selects "
                              "the smallest ones whatever their size; leave one of them out");
         }
-        if (arguments.max_cluster_size > 0 && arguments.max_cluster_size < arguments.min_cluster_size) {
+        if (arguments.max_cluster_size > 0 && arguments.max_cluster_size < arguments.min_cluster_size &&
+            !arguments.allow_single_cluster) {
             throw UsageError(fmt::format("--max-cluster-size is {}, less than the smallest cluster, {} "
                                          "(--min-cluster-size), so that none could be selected; change one of them",
                                          arguments.max_cluster_size, arguments.min_cluster_size));
@@ -143,8 +144,8 @@ Command hdbscan_command(const Parser& program) {
     add_value(command, "--epsilon", "E", "Join clusters that are born at distances below E, in the units of the points",
               arguments->epsilon, parse_length);
     add_value(command, "--max-cluster-size", "L",
-              "Largest cluster that excess of mass selects, M or more; not with --leaves", arguments->max_cluster_size,
-              parse_whole, 1, most);
+              "Largest cluster that excess of mass selects, M or more unless --allow-single-cluster; not with --leaves",
+              arguments->max_cluster_size, parse_whole, 1, most);
     command.flag("--allow-single-cluster", "All points may be one cluster", arguments->allow_single_cluster);
     command.file("-o,--output",
                  "File to write, .npz or .hdf5: 'labels' (-1: noise), 'probabilities', 'outlier_scores', the spanning "

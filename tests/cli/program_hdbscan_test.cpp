@@ -52,7 +52,10 @@ TEST_F(Hdbscan, WritesHdf5AndKnowsItsOptions) {
     EXPECT_EQ(clusters("--leaves"), (std::vector<int>{4, 3}));
     EXPECT_EQ(clusters("--max-cluster-size 3"), std::vector<int>{3});
     EXPECT_EQ(clusters("--epsilon 9 --allow-single-cluster"), std::vector<int>{7});
-    EXPECT_EQ(clusters("--box 21,0"), (std::vector<int>{4, 4})); // 40 is at 19, beside 0
+    const Outcome one = kith("hdbscan in.npy --min-cluster-size 9 --min-samples 1 --max-cluster-size 8 --epsilon 99 "
+                             "--allow-single-cluster --json");
+    EXPECT_EQ(Json::parse(one.out)["largest"], std::vector<int>{8}); // all points, fewer than a cluster has
+    EXPECT_EQ(clusters("--box 21,0"), (std::vector<int>{4, 4}));     // 40 is at 19, beside 0
 }
 
 TEST_F(Hdbscan, DrawsTheCondensedTree) {
