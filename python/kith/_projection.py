@@ -154,9 +154,9 @@ def _refined(coarse, axis, repeats):
     return halves.reshape([size * (1 + (i == axis)) for i, size in enumerate(coarse.shape)])
 
 
-def in_slice(positions, box, plane, limits):
+def in_slice(positions, box, plane, limits, dtype):
     """Which positions have lower <= x < upper along the axis across the plane; in a periodic box x is that of the first
-    image that is not below the lower limit."""
+    image that is not below the lower limit, with the period rounded to the type of the points, as searches do."""
     if positions.shape[1] != 3:
         raise ValueError(f"depth is given, but the points have {positions.shape[1]} dimensions; it is of 3")
     try:
@@ -167,7 +167,7 @@ def in_slice(positions, box, plane, limits):
         raise ValueError(f"depth is {limits!r}; it must be two finite numbers, the lower one first")
     axis, = {0, 1, 2}.difference(plane)
     x = numpy.asarray(positions[:, axis], dtype=numpy.float64)
-    period = periods_of(box, 3)[axis]
+    period = float(dtype.type(periods_of(box, 3)[axis]))
     if period > 0:
         x = numpy.maximum(lower, x - period * numpy.floor((x - lower) / period))  # not below by rounding
     return (x >= lower) & (x < upper)
@@ -175,7 +175,7 @@ def in_slice(positions, box, plane, limits):
 
 def points_in_slice(points, box, plane, limits):
     """The same of points, some of which must be there."""
-    shown = in_slice(points, box, plane, limits)
+    shown = in_slice(points, box, plane, limits, points.dtype)
     if len(points) > 0 and not shown.any():
         axis, = {0, 1, 2}.difference(plane)
         x = points[:, axis]

@@ -92,15 +92,15 @@ def density(points, catalog=None, axes=None, *, box=None, masses=None, plane=(0,
     unit = name_of_lengths(unit, snapshot, catalog)
     masses = masses_of(points, masses)
     if catalog is not None:
+        require_same_lengths(snapshot, catalog)  # first: other units explain groups that lie elsewhere
         require_groups_of(points, box, catalog)
-        require_same_lengths(snapshot, catalog)
     (chosen, plane_box), in_all = plane_of(points, box, plane), len(points)
     plane = [int(axis) for axis in plane]
     in_all_groups = None if catalog is None else len(catalog)
     if depth is not None:
         shown = points_in_slice(points, box, plane, depth)
         chosen, masses = chosen[shown], None if masses is None else masses[shown]
-        catalog = None if catalog is None else catalog[in_slice(catalog.center, box, plane, depth)]
+        catalog = None if catalog is None else catalog[in_slice(catalog.center, box, plane, depth, points.dtype)]
     tree = Tree(chosen, plane_box)
     view = View(chosen, tree.box)
     shape = view.fit(pixels)

@@ -100,15 +100,16 @@ def test_slices_hold_the_points_that_they_hold_in_the_program(dtype, tmp_path):
     points = random.uniform(-3, 13, (400, 3))
     points[:150, 2] = random.integers(-30, 130, 150) / 10  # many on the edges of slices
     points = points.astype(dtype)
+    points[-1, 2] = 0.049999992  # just below 0.35 with the period 0.3, just above with its float32
     for box, limits in ((None, (0.3, 0.7)), (None, (-5, 2.5)), (10, (0.3, 0.7)), (10, (-0.1, 0.1)), (10, (9.5, 10.25)),
-                        (10, (-35.3, -34.1)), (0.3, (0.1, 0.2)), (10, (3, 30))):
+                        (10, (-35.3, -34.1)), (0.3, (0.1, 0.2)), (0.3, (0.25, 0.35)), (10, (3, 30))):
         stored = points % dtype(box) if box == 0.3 else points
         numpy.save(tmp_path / "points.npy", stored)
         found = subprocess.run(
             [program(), "fof", "points.npy", "--linking-length", "0", "-o", "groups.hdf5", "--map", "map.png", "--json",
              "--slice", f"{limits[0]}:{limits[1]}", "--box", "none" if box is None else str(box)],
             cwd=tmp_path, capture_output=True, text=True, check=True)
-        held = _projection.in_slice(stored, box, (0, 1), limits).sum()
+        held = _projection.in_slice(stored, box, (0, 1), limits, stored.dtype).sum()
         assert json.loads(found.stdout)["in_slice"] == held > 0, (box, limits)
 
 
@@ -356,6 +357,15 @@ class OfAFile(Groups):
 
 
 MPC, MSUN = 3.085678e24, 1.989e33
+
+
+def test_units_are_compared_before_boxes():
+    class InKpc:
+        positions, box, _length_name = POINTS * 1000, 1000, "kpc"
+
+    groups = OfAFile([1], 1, (1.0, 0.0, MPC), (0.0, 0.0, MSUN))
+    with pytest.raises(ValueError, match="the points are in kpc, the groups of the catalog in Mpc"):
+        kith.plot.density(InKpc(), groups)
 
 
 @pytest.mark.parametrize("side, masses, length, mass, in_mass, in_volume", [

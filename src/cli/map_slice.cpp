@@ -46,9 +46,13 @@ void require_axis_of(const std::optional<MapSlice>& slice, int axes) {
 }
 
 std::int64_t count_in(const MapSlice& slice, const PointsView& points, double period) {
+    if (points.dtype() == DType::float32) {
+        period = static_cast<float>(period);
+    }
     std::int64_t held = 0;
     for (std::int64_t i = 0; i < points.count(); ++i) {
-        held += slice.holds(points.coordinate(i, 2), period) ? 1 : 0;
+        const double z = points.coordinate(i, 2);
+        held += !std::isfinite(z) || slice.holds(z, period) ? 1 : 0; // the search refuses what is not finite
     }
     return held;
 }

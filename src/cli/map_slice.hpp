@@ -33,10 +33,12 @@ void add_slice_option(const Parser& command, std::optional<MapSlice>& slice, con
 /// Throws UsageError if points of that many axes have no such slice.
 void require_axis_of(const std::optional<MapSlice>& slice, int axes);
 
-/// The number of points in a slice.
+/// The number of points in a slice, with those whose third coordinate is not finite. The period is rounded to the type
+/// of the points, as searches do.
 [[nodiscard]] std::int64_t count_in(const MapSlice& slice, const PointsView& points, double period);
 
-/// Throws UsageError if a slice holds none of the points, of which there are some with the same extent.
+/// Throws UsageError if a slice holds none of the points. `extent` holds points with the extent of all; none if there
+/// are no points.
 void require_any_in(const MapSlice& slice, std::int64_t held, const PointsView& extent);
 
 /// The first two coordinates and the masses of the particles in a slice, in memory of their own.

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -61,6 +62,11 @@ TEST(MapSlices, HoldPointsIfThereAreAny) {
     EXPECT_EQ(count_in({0, 1}, points, 0), 0);
     EXPECT_EQ(count_in({-1, 0}, points, 0), 1);
     EXPECT_EQ(count_in({-1, 0}, points, 10), 2);
+    const std::vector<float> strange{1, 2, std::numeric_limits<float>::quiet_NaN(), 1, 2, 5};
+    EXPECT_EQ(count_in({0, 1}, PointsView(strange, 3), 0), 1); // the search refuses it
+    // An image is below 0.35 with the period 0.3, not with that of float32.
+    const std::vector<float> below{1, 2, 0.049999992F};
+    EXPECT_EQ(count_in({0.25, 0.35}, PointsView(below, 3), 0.3), 0);
     EXPECT_NO_THROW(require_any_in({-1, 0}, 1, points));
     EXPECT_NO_THROW(require_any_in({-1, 0}, 0, PointsView(none, 3)));
     try {

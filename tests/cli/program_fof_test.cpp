@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <limits>
 
 namespace {
 
@@ -125,6 +126,16 @@ TEST_F(Fof, MapsOfSlices) {
     EXPECT_NE(none.err.find("--slice is 10:20, but no point has a third coordinate in that range: they are from "),
               std::string::npos)
         << none.err;
+    EXPECT_FALSE(exists("none.png"));
+    // Below 0.35 with the period 0.3, not with that of float32.
+    write_npy("low.npy", std::vector<float>{0, 0, 0.049999992F, 0, 0, 0.049999992F, 0, 0, 0.049999992F}, 3);
+    const Outcome images =
+        kith("fof low.npy --linking-length 0.1 -o out.hdf5 --map none.png --box 0.3 --slice 0.25:0.35");
+    EXPECT_NE(images.err.find("no point has a third coordinate"), std::string::npos) << images.err;
+    write_npy("nan.npy", std::vector<float>{0, 0, std::numeric_limits<float>::quiet_NaN()}, 3);
+    const Outcome refused = kith("fof nan.npy --linking-length 0.1 -o out.hdf5 --map none.png --slice 1:2");
+    EXPECT_EQ(refused.exit_code, 1);
+    EXPECT_NE(refused.err.find("point 0 has NaN"), std::string::npos) << refused.err;
     EXPECT_FALSE(exists("none.png"));
     EXPECT_NE(kith(fof + "--slice 0:1").err.find("--map"), std::string::npos);
     EXPECT_NE(kith(fof + "--map m.png --slice 1:0").err.find("it must be LO:HI"), std::string::npos);
