@@ -91,7 +91,7 @@ struct NeighborSums : SearchSummary {
     std::vector<std::int64_t> counts;     ///< neighbors within the radius; of k neighbors empty
     std::vector<double> density_gradient; ///< rows x dimension, row-major, at fixed reach; empty unless asked for
     std::vector<FieldSums> fields;        ///< in the order of SumOptions::fields
-    /// Where one neighbor makes all densities infinite or 0, whatever the points: what to do about it. Else empty.
+    /// By k: where densities are infinite or 0 whatever the points, or products with masses lose digits. Else empty.
     std::string_view warning;
 };
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
@@ -13,7 +12,6 @@ from kith._arrays import AnyArray, BoxLike, ProgressLike
 from kith._call import as_queries, is_snapshot, normalize_arguments, over_ranks, require_rows
 from kith._hints import takes_own_names
 from kith._radius import radii_of
-from kith._warnings import warn
 
 KERNELS = ("cubic", "quintic", "wendland-c2", "wendland-c4", "top-hat", "gaussian")
 _STATISTICS = ("sum", "mean", "variance", "least", "greatest", "gradient")
@@ -129,8 +127,8 @@ def sum_neighbors(points: AnyArray, k: int | None = None, queries: AnyArray | No
     Warns
     -----
     UserWarning
-        As `kith.knn`; by k, for fields whose products with the masses are below 1e-289, where float64 runs out of digits:
-        scale one of them.
+        As `kith.knn`; by k, for k = 1, and for a field whose products with the masses are below about 1e-290, where
+        float64 runs out of digits: scale one of them. Over processes on the first one.
 
     Notes
     -----
@@ -171,8 +169,6 @@ def sum_neighbors(points: AnyArray, k: int | None = None, queries: AnyArray | No
         source.call(device, threads, progress, engine, queries, comm), queries, k, None if r is None else radii_of(r), kernel,
         _arrays.flag(exclude_self, "exclude_self"), masses, columns, [_name(name) for name in names],
         statistics, _arrays.flag(density_gradient, "density_gradient"))
-    if k is not None and comm is None:
-        _warn_of_small_products(masses, names, columns)
     like, dimension, length = source.prototype(queries), len(source.shape) and source.shape[1], source.unit
     per_volume = _unit((mass_unit, 1), (length, -dimension))
 
@@ -245,20 +241,6 @@ def _columns(fields, shape):
         columns.append(column)
         units.append(unit)
     return list(fields), columns, units
-
-
-def _warn_of_small_products(masses, names, columns):
-    """Of fields whose sums are of subnormal numbers. Of smaller masses times kernel there is a factor of 2^60 left."""
-    mass = 1.0 if masses is None else _largest(masses)
-    for name, column in zip(names, columns):
-        value = _largest(column)
-        if mass > 0 and value > 0 and math.frexp(mass)[1] + math.frexp(value)[1] < -1022 + 60:
-            warn(f"{_name(name)} is {value:.3g} at most and the masses {mass:.3g}: their products are so small that sums and "
-                 "means lose digits or become 0; give one of them in a smaller unit")
-
-
-def _largest(column):
-    return float(numpy.abs(numpy.asarray(column)).max(initial=0))
 
 
 def _name(field):

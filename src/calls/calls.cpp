@@ -6,6 +6,7 @@
 #include "groups/checks.hpp"
 #include "groups/resolve_eps.hpp"
 #include "neighbors/checks.hpp"
+#include "neighbors/mass_scale.hpp"
 #include "neighbors/radius_checks.hpp"
 #include "neighbors/sum_checks.hpp"
 #include "pairs/edges.hpp"
@@ -198,20 +199,23 @@ std::int64_t check(const SumCall& call, Where where) {
     return smallest;
 }
 
-std::string_view warning_of(const SumCall& call) {
+std::string_view warning_of(const SumCall& call, const SumRange& range) {
     const Nearest* const nearest = std::get_if<Nearest>(&call.neighborhood);
     const SmoothingKernel kernel = call.options.kernel;
-    if (nearest == nullptr || nearest->k != 1) {
+    if (nearest == nullptr) {
         return "";
     }
-    if (call.queries == nullptr && !call.options.exclude_self) {
+    if (nearest->k == 1 && call.queries == nullptr && !call.options.exclude_self) {
         return "k is 1: the only neighbor of each point is at distance 0, the kernel has no reach, and densities are "
                "infinite; take a larger k";
     }
-    const bool ends_at_zero = kernel != SmoothingKernel::top_hat && kernel != SmoothingKernel::gaussian;
-    return ends_at_zero
-               ? "k is 1: the kernel reaches to the only neighbor and is 0 there, so that densities are 0; take a "
-                 "larger k"
+    if (nearest->k == 1 && kernel != SmoothingKernel::top_hat && kernel != SmoothingKernel::gaussian) {
+        return "k is 1: the kernel reaches to the only neighbor and is 0 there, so that densities are 0; take a "
+               "larger k";
+    }
+    return range.is_too_small()
+               ? "the masses times the numbers of a field are below about 1e-290: too small for float64, so that its "
+                 "sums and means lose digits or become 0; give the masses or the field in a smaller unit"
                : "";
 }
 

@@ -25,6 +25,8 @@
 
 namespace kith::detail {
 
+struct SumRange;
+
 /// Of neighbors of other labels: one for each point, and of separate queries one for each query.
 struct Labels {
     std::span<const std::int32_t> of_points;
@@ -125,8 +127,8 @@ void check(const KnnCall& call, Where where);
 std::int64_t check(const RadiusCall& call, Where where);
 /// The same, of a search by radius.
 std::int64_t check(const SumCall& call, Where where);
-/// NeighborSums::warning.
-std::string_view warning_of(const SumCall& call);
+/// NeighborSums::warning. `range`: of the columns of all ranks.
+std::string_view warning_of(const SumCall& call, const SumRange& range);
 void check(const FofCall& call, Where where);
 void check(const DbscanCall& call, Where where);
 void check(const SpanningTreeCall& call, Where where);

@@ -92,7 +92,6 @@ NeighborSums sum_neighbors_over_team(const SumCall& call) {
         [&](Ranks& ranks, Context& context, const SumOptions& options, const RankOptions& of_ranks) {
             require_same(ranks, RankFunction::sum_neighbors, arguments_of(call, of_ranks));
             NeighborSums sums;
-            sums.warning = warning_of(call);
             SumRange range;
             ranks.agreed([&] {
                 context.run([&] {
@@ -101,8 +100,9 @@ NeighborSums sum_neighbors_over_team(const SumCall& call) {
                 });
                 allocate({call.points, call.queries, call.neighborhood, options}, sums);
             });
-            range.masses = static_cast<int>(ranks.max(range.masses)); // alike on all
-            range.fields = static_cast<int>(ranks.max(range.fields));
+            range.masses = ranks.max(range.masses); // alike on all
+            ranks.max(range.fields);
+            sums.warning = warning_of(call, range);
             std::optional<ScaledMasses> masses;
             ranks.agreed([&] { context.run([&] { masses.emplace(options, call.points.count(), range.excess()); }); });
             with_dtype(call.points.dtype(), [&]<Coordinate T>(T) {

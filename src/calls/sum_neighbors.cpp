@@ -106,13 +106,14 @@ NeighborSums summed(const SumCall& given) {
     }
     const std::int64_t smallest = check(given);
     NeighborSums sums;
-    sums.warning = warning_of(given);
     allocate(given, sums);
     Context context(is_on_gpu(execution) ? cpu(execution.threads) : execution);
     std::optional<ScaledMasses> masses;
     context.run([&] {
         check_columns(given.options);
-        masses.emplace(given.options, given.points.count(), SumRange(given.options).excess());
+        const SumRange range(given.options);
+        sums.warning = warning_of(given, range);
+        masses.emplace(given.options, given.points.count(), range.excess());
     });
     const SumCall call{given.points, given.queries, given.neighborhood, masses->options()};
     if (is_on_gpu(call.options.execution)) {

@@ -21,10 +21,10 @@
 
 namespace kith::detail {
 
-/// Exponents of the largest mass and of the largest number of all fields; of zeros SplitNumber::exponent_of_zero.
+/// Exponents of the largest mass and of the largest number of each field; of zeros SplitNumber::exponent_of_zero.
 struct SumRange {
-    int masses = split(1.0).exponent;
-    int fields = SplitNumber::exponent_of_zero;
+    std::int64_t masses = split(1.0).exponent;
+    std::vector<std::int64_t> fields;
 
     SumRange() = default;
     /// Runs in parallel.
@@ -33,14 +33,26 @@ struct SumRange {
             masses = largest_exponent(given->count(), [&](std::int64_t i) { return (*given)[i]; });
         }
         for (const ScalarsView& field : options.fields) {
-            fields = std::max(fields, largest_exponent(field.count(), [&](std::int64_t i) { return field[i]; }));
+            fields.push_back(largest_exponent(field.count(), [&](std::int64_t i) { return field[i]; }));
         }
     }
     /// The exponent of the power of two.
     [[nodiscard]] int excess() const {
         constexpr int of_kernels_and_rows = 7 + 64; // w is below 2^7, and a row has fewer than 2^64 terms
         constexpr int largest = 1023;
-        return std::max(0, masses + std::max(0, fields) + of_kernels_and_rows - largest);
+        std::int64_t field = 0;
+        for (const std::int64_t each : fields) {
+            field = std::max(field, each);
+        }
+        return static_cast<int>(std::max<std::int64_t>(0, masses + field + of_kernels_and_rows - largest));
+    }
+    /// Whether sums of a field that are not in fixed point are of subnormal numbers, for masses times kernels down to
+    /// 2^-60 of the largest.
+    [[nodiscard]] bool is_too_small() const {
+        constexpr int least = -1022 + 60;
+        return masses != SplitNumber::exponent_of_zero && std::ranges::any_of(fields, [&](std::int64_t field) {
+                   return field != SplitNumber::exponent_of_zero && masses + field < least;
+               });
     }
 };
 
