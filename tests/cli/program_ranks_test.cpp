@@ -505,22 +505,30 @@ TEST_F(Ranks, WarningsAreThoseOfOneProcess) {
             std::to_string(i) + " " + std::to_string(i % 5) + " " + std::to_string(i % 7) + (i < 50 ? " 1\n" : " 2\n");
     }
     write_text("masses.txt", table);
+    table = "x y z mass\n"; // the largest mass on the last rank alone; its square is 1e-300
+    for (int i = 0; i < 60; ++i) {
+        table += std::to_string(i) + " " + std::to_string(i % 5) + " " + std::to_string(i % 7) +
+                 (i < 50 ? " 0\n" : " 1e-150\n");
+    }
+    write_text("tiny.txt", table);
     std::size_t warned = 0;
     for (const char* arguments :
          {"knn points.npy --queries narrow.npy -k 3 -o near.npz", "knn points.npy --queries whole.npy -k 3 -o near.npz",
           "knn whole.npy --queries whole.npy -k 3 -o near.npz", "knn placeholder.npy -k 2 -o near.npz",
           "knn points.npy -k 3 --box 0.8 -o near.npz", "fof points.npy --box 0.8 -o groups.hdf5",
           "fof whole.npy -o groups.hdf5", "fof masses.txt -o groups.hdf5",
-          "fof points.npy --linking-length 0.9 --box 1 -o groups.hdf5", "density points.npy --radius 1e-9 -o d.npy"}) {
+          "fof points.npy --linking-length 0.9 --box 1 -o groups.hdf5", "density points.npy --radius 1e-9 -o d.npy",
+          "dbscan points.npy --eps 1 --min-samples 201 -o l.npy", "knn points.npy -k 201 -o near.npz",
+          "density tiny.txt -k 8 --fields mass -o d.npz"}) {
         const Outcome alone = kith(arguments);
         EXPECT_EQ(alone.exit_code, 0) << arguments << "\n" << alone.err;
         warned += occurrences(alone.err, "warning: ");
         EXPECT_EQ(over(3, arguments).err, alone.err) << arguments;
     }
-    EXPECT_GE(warned, 10U);
+    EXPECT_GE(warned, 13U);
 }
 
-TEST_F(Ranks, NoMemoryOnOneEndsAllWithinTenSeconds) {
+TEST_F(Ranks, NoMemoryOnOneEndsAll) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
     GTEST_SKIP() << "this build needs more memory than the limit";
 #endif
@@ -532,7 +540,7 @@ TEST_F(Ranks, NoMemoryOnOneEndsAllWithinTenSeconds) {
     write_npy("points.npy", points, 3);
     const std::vector<std::string> before = files();
     const Outcome outcome = kith("radius points.npy -r 0.5 --threads 1 -o near.npz",
-                                 "timeout 10 " KITH_MPIEXEC " " KITH_MPIEXEC_NUMPROC_FLAG
+                                 "timeout 120 " KITH_MPIEXEC " " KITH_MPIEXEC_NUMPROC_FLAG
                                  " 3 sh -c 'if [ \"${PMI_RANK:-${OMPI_COMM_WORLD_RANK:-}}\" = 1 ]; then "
                                  "ulimit -v 2000000; fi; exec \"$@\"' sh");
     EXPECT_EQ(outcome.exit_code, 1) << outcome.err;
@@ -547,7 +555,7 @@ TEST_F(Ranks, AFullDiskLeavesNoFile) {
     write_npy("points.npy", as_floats(clumps(3000, 3)), 3);
     std::filesystem::create_directory(directory_ / "disk");
     const std::string on_small_disk = "unshare -rm sh -c 'mount -t tmpfs -o size=200k none disk && cd disk || exit 77; "
-                                      "timeout 10 \"$@\"; code=$?; echo left: $(ls -A) >&2; exit $code' sh";
+                                      "timeout 120 \"$@\"; code=$?; echo left: $(ls -A) >&2; exit $code' sh";
     for (const char* arguments : {"knn ../points.npy -k 32 -o near.npz", "knn ../points.npy -k 32 -o near.hdf5",
                                   "radius ../points.npy -r 0.2 -o near.npz", "radius ../points.npy -r 0.2 -o near.hdf5",
                                   "fof ../points.npy --min-members 1 -o groups.hdf5 --labels labels.npy"}) {
