@@ -135,7 +135,8 @@ def pair_counts(points: AnyArray, other: AnyArray | None = None, *, edges: AnyAr
                     weights=weights, other_weights=other_weights, separations=separations, engine=engine, device=device,
                     threads=threads, progress=progress, comm=comm)
     if found.vanished_weights > 0:
-        warn(f"{found.vanished_weights} weights count as 0, since they are less than about 2^-31 of the largest one")
+        count = f"{found.vanished_weights} weights count" if found.vanished_weights > 1 else "1 weight counts"
+        warn(f"{count} as 0: less than about 2^-31 of the largest one")
     return found
 
 

@@ -216,12 +216,14 @@ PairCounts named_by_options(const Call& call) {
         if (error.kind() == ErrorKind::invalid_argument) {
             const std::string_view text = error.what();
             const std::size_t begin = text.starts_with("rank ") ? text.find(": ") + 2 : 0; // over ranks
-            for (const auto& [name, option] : {std::pair("edges", "--edges"),
-                                               {"pi_edges", "--pi"},
-                                               {"mu_edges", "--mu"},
-                                               {"line_of_sight", "--line-of-sight"}}) {
-                const std::string_view rest = text.substr(std::min(text.size(), begin + std::string_view(name).size()));
+            for (const auto& [name, option] :
+                 {std::pair("edges", "--edges"), {"pi_edges", "--pi"}, {"mu_edges", "--mu"}}) {
+                std::string rest(text.substr(std::min(text.size(), begin + std::string_view(name).size())));
                 if (text.substr(begin).starts_with(name) && (rest.starts_with('[') || rest.starts_with(' '))) {
+                    constexpr std::string_view remedy = "leave separations out";
+                    if (rest.ends_with(remedy)) {
+                        rest.replace(rest.size() - remedy.size(), remedy.size(), "leave --separations out");
+                    }
                     throw Error(error.kind(), fmt::format("{}{}{}", text.substr(0, begin), option, rest),
                                 error.details());
                 }
@@ -236,7 +238,16 @@ SearchOutcome search(const Arguments& arguments, const SearchTask& task) {
     options.box = task.run.box.box;
     options.execution = task.run.execution_together();
     std::optional<Weights> weights;
-    agreed_over(task.run.ranks(), [&] { weights.emplace(arguments, task); });
+    agreed_over(task.run.ranks(), [&] {
+        const int axes = task.run.points().dimension();
+        if (arguments.line_of_sight >= axes) {
+            throw UsageError(
+                fmt::format("--line-of-sight is {}, but the points have {} axes; it must be x, y, z, or the "
+                            "number of an axis, 0 to {}",
+                            arguments.line_of_sight, axes, axes - 1));
+        }
+        weights.emplace(arguments, task);
+    });
     options.weights = weights->of_points;
     options.other_weights = weights->of_others;
     const auto found = std::make_shared<const PairCounts>(task.library([&] {
@@ -263,8 +274,9 @@ SearchOutcome search(const Arguments& arguments, const SearchTask& task) {
     }
     outcome.warnings.push_back(weights->warning);
     if (found->vanished_weights > 0) {
-        outcome.warnings.push_back(fmt::format(
-            "{} weights count as 0, since they are less than about 2^-31 of the largest one", found->vanished_weights));
+        outcome.warnings.push_back(fmt::format("{} weight{} as 0: less than about 2^-31 of the largest one",
+                                               format_count(found->vanished_weights),
+                                               found->vanished_weights == 1 ? " counts" : "s count"));
     }
     if (!found->second_edges.empty()) {
         outcome.facts[arguments.pi_edges.empty() ? "mu_edges" : "pi_edges"] = found->second_edges;

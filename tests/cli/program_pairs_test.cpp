@@ -81,7 +81,7 @@ TEST_F(Pairs, WeightsAndSeparations) {
     const Json weighed = Json::parse(kith(edges + "--columns mass=w --with others.csv --json").out);
     EXPECT_EQ(weighed["weighted"], (std::vector<double>{30, 120}));
     write_text("uneven.csv", "x,y,mass\n0,0,1e12\n1,0,1\n");
-    EXPECT_NE(kith("pairs uneven.csv --edges 0,2 --weights").err.find("1 weights count as 0"), std::string::npos);
+    EXPECT_NE(kith("pairs uneven.csv --edges 0,2 --weights").err.find("1 weight counts as 0"), std::string::npos);
     write_line();
     EXPECT_NE(kith("pairs in.npy --edges 0,2 --weights").err.find("'in.npy' has none"), std::string::npos);
 }
@@ -115,7 +115,10 @@ TEST_F(Pairs, WrongUsageIsRefused) {
           std::pair("--edges 2,1", "kith: --edges[1] is 1, less than the one before, 2; edges must not descend"),
           std::pair("--edges 0,1 --pi 2,1", "kith: --pi[1] is 1, less"),
           std::pair("--edges 1", "kith: --edges holds 1 number"),
-          std::pair("--edges 0,1 --pi 0,1 --line-of-sight 2", "kith: --line-of-sight is 2; it must be an axis, 0 to 1"),
+          std::pair(
+              "--edges 0,1 --pi 0,1 --line-of-sight 2",
+              "kith: --line-of-sight is 2, but the points have 2 axes; it must be x, y, z, or the number of an axis, "
+              "0 to 1\n"),
           std::pair("--edges 0,1e-300", "kith: --edges[1] is 1e-300"),
           std::pair("--edges 0,1 --pi 0,1 --mu 0,1", "both given"),
           std::pair("--edges 0,1 --line-of-sight z", "leave it out"),
@@ -125,7 +128,8 @@ TEST_F(Pairs, WrongUsageIsRefused) {
           std::pair("--edges 0,1 --with nan.npy", "'nan.npy': other: point 1 has NaN"),
           std::pair("--edges 0,1 --with-columns 1,2", "of a second file, which is not given"),
           std::pair("--edges 0,inf,inf", "finite number"), std::pair("--edges 0:inf:5", "list the edges with commas"),
-          std::pair("--edges 0,inf --separations", "mean separations need a finite last edge")}) {
+          std::pair("--edges 0,inf --separations", "mean separations need a finite last edge: give a length that no "
+                                                   "distance exceeds, or leave --separations out")}) {
         const Outcome outcome = kith(std::string("pairs in.npy ") + options);
         EXPECT_NE(outcome.exit_code, 0) << options;
         EXPECT_NE(outcome.err.find(text), std::string::npos) << options << ": " << outcome.err;
