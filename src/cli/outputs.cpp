@@ -71,9 +71,8 @@ void OutputFiles::plan(std::string_view option, const fs::path& target,
                                      fmt::join(extensions, " or ")));
     }
     if (!hdf5_can_be_written && (extension == ".hdf5" || extension == ".h5")) {
-        throw Error(ErrorKind::unsupported,
-                    fmt::format("{} is '{}', but this program was built without HDF5; build it with KITH_HDF5=ON",
-                                option, target.string()));
+        throw UsageError(fmt::format("{} is '{}', but this program was built without HDF5; build it with KITH_HDF5=ON",
+                                     option, target.string()));
     }
     const fs::path full = resolved(target);
     if (is_too_long(full)) {
