@@ -223,6 +223,10 @@ void measure_ranks(const Arguments& arguments) {
 }
 
 void run(const Arguments& arguments) {
+    if (arguments.points.empty() &&
+        (arguments.types.kind != io::TypeSelection::Kind::automatic || !arguments.columns.empty())) {
+        throw UsageError("--types and --columns choose what is read of a file, and none is given; leave them out");
+    }
     if (arguments.ranks) {
         measure_ranks(arguments);
         return;

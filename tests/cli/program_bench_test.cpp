@@ -86,7 +86,9 @@ TEST_F(Bench, RefusesWhatMakesNoSense) {
     for (const auto& [arguments, text] :
          {std::pair("bench in.npy -n 10", "'in.npy' is given with -n"), std::pair("bench --set lattice", "'lattice'"),
           std::pair("bench -d 9", "-d"), std::pair("bench in.npy --engines", "'in.npy' is given with --engines"),
-          std::pair("bench -n 0", "-n"), std::pair("bench --repeat 0", "--repeat"), std::pair("bench -b none", "-b")}) {
+          std::pair("bench -n 0", "-n"), std::pair("bench --repeat 0", "--repeat"), std::pair("bench -b none", "-b"),
+          std::pair("bench --columns 0,1", "--types and --columns choose what is read of a file, and none is given"),
+          std::pair("bench --engines --types 1", "--types and --columns")}) {
         const Outcome outcome = kith(arguments);
         EXPECT_EQ(outcome.exit_code, 2) << arguments << outcome.err;
         EXPECT_NE(outcome.err.find(text), std::string::npos) << arguments << outcome.err;
