@@ -160,9 +160,11 @@ SearchOutcome search(const Arguments& arguments, const SearchTask& task) {
         outcome.warnings.push_back(loneliness(arguments, task.run.ranks(), sums->counts, task.queries.has_value()));
     } else {
         outcome.facts["k"] = arguments.k;
-        outcome.warnings.push_back(warning_of_short_rows(arguments.k, arguments.exclude_self,
-                                                         sum_over(task.run.ranks(), task.run.points().count()), queries,
-                                                         "kernels reach to the farthest of them"));
+        const std::int64_t points = sum_over(task.run.ranks(), task.run.points().count());
+        outcome.warnings.push_back(warning_of_short_rows(arguments.k, arguments.exclude_self, points, queries,
+                                                         points > (arguments.exclude_self ? 1 : 0)
+                                                             ? "kernels reach to the farthest of them"
+                                                             : "nothing is summed, and densities are 0"));
     }
     outcome.facts["kernel"] = kernel;
     outcome.facts["quantity"] = quantity;

@@ -146,6 +146,11 @@ TEST_F(Density, WarnsWhereThereAreFewerPoints) {
               std::string::npos)
         << outcome.err;
     EXPECT_EQ(kith("density in.npy -k 4 -o out.npy").err, "");
+    write_npy("one.npy", std::vector<float>{1, 2}, 2);
+    const Outcome one = kith("density one.npy -k 2 --exclude-self -o out.npy");
+    EXPECT_NE(one.err.find("there is 1 point and none is its own neighbor: nothing is summed, and densities are 0"),
+              std::string::npos)
+        << one.err;
 }
 
 TEST_F(Density, WarnsWhereRadiiHoldNoOtherPoint) {
