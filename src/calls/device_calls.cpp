@@ -327,10 +327,13 @@ void release_memory(const Device& device) {
 }
 
 bool has_memory(const void* memory, const Execution& execution) {
-    return is_on_device(DeviceContext(execution), memory);
+    return memory != nullptr && is_on_device(DeviceContext(execution), memory);
 }
 
 void refuse_memory_of_others(const void* memory, const char* what, const Execution& execution) {
+    if (memory == nullptr) {
+        return;
+    }
     const DeviceContext context(execution);
     cudaPointerAttributes attributes{};
     check_cuda(cudaPointerGetAttributes(&attributes, memory), "asking where memory is");

@@ -40,8 +40,8 @@ struct PartCalls {
     std::unique_ptr<PartClusters<T>> (*cluster)(const Execution& execution, const NormalizedPoints<T>& points);
 };
 
-/// What a call is about of which only the scratch is asked for: points of a size, a tree kept on a GPU, on which the
-/// call then runs, or one in memory of the caller, which is not read.
+/// The points of a call whose scratch is to be measured: points of a size, a tree kept on a GPU, where the call then
+/// runs, or a tree in memory of the caller, which is not read.
 using AsyncSource = std::variant<AsyncTreeSize, Tree, AsyncTree>;
 
 /// Their arguments have been checked (calls.hpp); asynchronous ones check them, too.
@@ -125,7 +125,7 @@ void fof_async_on_device(DeviceFofAsync fof, std::span<std::byte> scratch);
 /// Throws unsupported in a build without CUDA.
 const DeviceCalls& on_gpu();
 
-/// A function of PartCalls on that GPU; no function if the execution, which outlives it, is on a CPU.
+/// A function of PartCalls on the GPU of the execution, which outlives it; no function if that is on a CPU.
 template <Coordinate T, class Made, class... Given>
 std::function<Made(Given...)> part_maker(const Execution& execution,
                                          Made (*PartCalls<T>::*make)(const Execution&, Given...)) {
