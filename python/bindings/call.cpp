@@ -201,8 +201,8 @@ std::size_t position_of(const std::string& name, const char* what, std::span<con
 
 Call::Call(const nb::object& source, nb::handle box_or_periods, nb::handle device_or_none, nb::handle thread_count,
            nb::object progress_or_none, const std::string& engine_name, nb::object ranks_or_none)
-    : CallOptions(call_options(device_or_none, thread_count, std::move(progress_or_none))), box(box_of(box_or_periods)),
-      engine(static_cast<Engine>(position_of(engine_name, "engine", engine_names))) {
+    : CallOptions(call_options(device_or_none, thread_count, std::move(progress_or_none), std::move(ranks_or_none))),
+      box(box_of(box_or_periods)), engine(static_cast<Engine>(position_of(engine_name, "engine", engine_names))) {
     if (nb::isinstance<Tree>(source)) {
         tree_ = nb::cast<const Tree&>(source);
     } else if (nb::try_cast(source, array_)) {
@@ -212,9 +212,6 @@ Call::Call(const nb::object& source, nb::handle box_or_periods, nb::handle devic
     }
     if (device_or_none.is_none()) {
         device = memory();
-    }
-    if (!ranks_or_none.is_none()) {
-        ranks.emplace(std::move(ranks_or_none));
     }
 }
 
