@@ -33,7 +33,7 @@ def dbscan(points: AnyArray, eps: float, min_samples: int = 5, *, box: BoxLike =
         The radius, inclusive, in the units of the points: finite, 0 or more; rounded to the type of the points once.
     min_samples : int
         Points within `eps` that make a core point, itself included. With 1 the clusters are those of `kith.fof`. If it
-        is larger than the number of points, all are noise, with a warning.
+        is larger than the number of points, all are noise, within one process with a warning.
     star : bool
         DBSCAN*: border points are noise. Its clusters are those of HDBSCAN*'s hierarchy at the height `eps`.
     return_core : bool

@@ -22,8 +22,8 @@ def column(array, name, dtype, shape):
 
 
 def _as_types(types):
-    """Types as bytes. Wrong ones are named here if the values are known; the call refuses traced ones, and names them up to
-    254, others as 255."""
+    """Types as bytes. Wrong ones are named here if the values are known, which waits for them; the call refuses traced ones,
+    and names them up to 254, others as 255."""
     if not isinstance(types, jax.core.Tracer) and types.is_fully_addressable:
         is_wrong = (types < 0) | (types > 6)
         if is_wrong.any():
