@@ -80,8 +80,8 @@ void add_query_box_warning(std::vector<std::string>& warnings, const ResolvedBox
 /// ordinary one.
 [[nodiscard]] io::Snapshot read_points(const std::string& path, const io::ReadOptions& options);
 
-/// The library's refusal of points, or of a number of a column, as one of points, with the file (and the types taken from
-/// it) that they came from. Points are counted among those taken. Other errors come back as they are.
+/// The library's refusal of points or of a number in a column; it becomes invalid_points, and names the file and the
+/// types that were taken from it, among which points are counted. Other errors come back as they are.
 [[nodiscard]] Error with_file_context(const Error& error, const std::string& path, const io::Snapshot& snapshot);
 
 [[nodiscard]] std::string_view name_of(DType dtype);
@@ -151,7 +151,6 @@ void add_columns_option(
     const std::string& help =
         "Columns of a text table that are the coordinates: names, numbers from 1, or all (default: "
         "x, y and z by name, or all of two or three without names); mass=NAME among them is that of the masses");
-/// Over ranks.
 /// The engines that answer every call, for add_engine_option.
 inline constexpr const char* tree_or_brute = "auto|tree|brute";
 /// `answering` lists the engines that support the call, with | between them; others are refused.
