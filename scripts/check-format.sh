@@ -10,7 +10,9 @@ for formatter in clang-format-14 clang-format; do
         # the comments after nested inline namespaces, and changes nothing there, so that each suspect is laid out.
         sources=$(find include src python tests tools bench examples -name '*.hpp' -o -name '*.cpp' -o -name '*.cu' -o -name '*.cuh' | sort)
         suspects=$(echo "$sources" | xargs "$formatter" --output-replacements-xml |
-            awk '/^<\?xml/ { file++ } /^<replacement / && file != last { print file; last = file }')
+            awk -v files="$(echo "$sources" | wc -l)" '/^<\?xml/ { file++ }
+                /^<replacement / && file != last { print file; last = file } END { exit file != files }') ||
+            { echo "$formatter did not read all sources" >&2; exit 1; }
         wrong=$(for number in $suspects; do
             file=$(echo "$sources" | sed -n "${number}p")
             "$formatter" "$file" | cmp --silent - "$file" || echo "$file"
