@@ -50,7 +50,8 @@ endfunction()
 
 function(kith_compile target)
     target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:kith_options>)
-    set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON LINKER_LANGUAGE CXX)
+    # Files are compiled as one only in the groups of kith_add_together, also for a project that sets CMAKE_UNITY_BUILD.
+    set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON LINKER_LANGUAGE CXX UNITY_BUILD_MODE GROUP)
     # A shared kith shows its symbols: headers carry no export marks, and the tests reach inside.
     if(NOT BUILD_SHARED_LIBS)
         set_target_properties(${target} PROPERTIES CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
