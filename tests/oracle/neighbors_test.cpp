@@ -9,7 +9,7 @@
 namespace kith::oracle {
 namespace {
 
-constexpr float infinity = std::numeric_limits<float>::infinity();
+constexpr float missing = std::numeric_limits<float>::infinity(); // the distance of no neighbor
 using Indices = std::vector<std::int64_t>;
 using Distances = std::vector<float>;
 
@@ -28,7 +28,7 @@ TEST(Neighbors, AreOrderedByDistanceThenIndex) {
 
 TEST(Neighbors, SquaredDistancesAndMissingNeighbors) {
     const Rows<float> rows = corner_neighbors().rows(5, {.squared = true});
-    EXPECT_EQ(Distances(rows.distances.begin(), rows.distances.begin() + 5), (Distances{0, 9, 25, 25, infinity}));
+    EXPECT_EQ(Distances(rows.distances.begin(), rows.distances.begin() + 5), (Distances{0, 9, 25, 25, missing}));
     EXPECT_EQ(rows.indices[4], -1);
 }
 
@@ -41,7 +41,7 @@ TEST(Neighbors, SelfIsExcludedByIndexNotByDistance) {
 TEST(Neighbors, LargestDistanceIsInclusive) {
     const Rows<float> rows = corner_neighbors().rows(2, {.exclude_self = true, .max_distance = 3});
     EXPECT_EQ(rows.indices, (Indices{1, -1, 0, -1, 3, -1, 2, -1}));
-    EXPECT_EQ(rows.distances, (Distances{3, infinity, 3, infinity, 0, infinity, 0, infinity}));
+    EXPECT_EQ(rows.distances, (Distances{3, missing, 3, missing, 0, missing, 0, missing}));
 }
 
 TEST(Neighbors, PeriodicAxesTakeTheNearestImage) {
@@ -69,7 +69,7 @@ TEST(Neighbors, NoSourcesLeaveRowsEmptyOfNeighbors) {
     const std::vector<float> queries{3, 1};
     const Rows<float> rows = Neighbors<float>(working_copy<float>(std::vector<float>{}, 2), queries).rows(2);
     EXPECT_EQ(rows.indices, (Indices{-1, -1}));
-    EXPECT_EQ(rows.distances, (Distances{infinity, infinity}));
+    EXPECT_EQ(rows.distances, (Distances{missing, missing}));
 }
 
 } // namespace
