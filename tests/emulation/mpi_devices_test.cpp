@@ -61,13 +61,3 @@ TEST_F(GpusOfProcesses, DescribeTheGroupsOfOneProcess) {
 
 } // namespace
 } // namespace kith::test
-
-int main(int argc, char** argv) {
-    int provided = 0;
-    MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
-    testing::InitGoogleTest(&argc, argv);
-    int failed = RUN_ALL_TESTS();
-    MPI_Allreduce(MPI_IN_PLACE, &failed, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
-    MPI_Finalize();
-    return failed != 0 ? 1 : 0;
-}
