@@ -111,7 +111,8 @@ void expect_the_part_of_one_process(MpiCommunicator& ranks, const Answer& found,
 }
 
 /// In turn slabs; a few points on some ranks and none on others; all on the last rank; and points that any rank has,
-/// with ids around 2^31 and far beyond. One of `every` calls, in turn.
+/// with ids around 2^31 and far beyond. One of `every` calls, in turn. Over all dimensions and numbers of ranks, every
+/// call meets each of these, as it is and rebalanced, and both ids.
 template <class T>
 void expect_the_bits_of_one_process(MpiCommunicator& ranks, int dimension, std::size_t every) {
     if (!is_built(dimension)) {
@@ -134,12 +135,13 @@ void expect_the_bits_of_one_process(MpiCommunicator& ranks, int dimension, std::
         Problem<T> mine = all.part(std::span(owned).subspan(first, here));
         std::vector<std::int64_t> ids;
         if (how == 3) {
-            mine.first_id = turn % 8 < 4 ? (std::int64_t{1} << 31) - 1 : std::int64_t{1} << 62;
+            mine.first_id = ranks.size() / 2 % 2 == 0 ? (std::int64_t{1} << 31) - 1 : std::int64_t{1} << 62;
             std::ranges::transform(mine.ids, std::back_inserter(ids),
                                    [&](std::int64_t id) { return mine.first_id + id; });
         }
         const std::vector<float> weights = weights_for(std::ssize(mine.ids));
-        mine.execution = over(ranks, cpu(1), {.ids = ids, .rebalance = turn % 3 == 0, .weights = weights});
+        const bool rebalance = (turn / 2 + static_cast<std::size_t>(ranks.size())) % 2 == 0;
+        mine.execution = over(ranks, cpu(1), {.ids = ids, .rebalance = rebalance, .weights = weights});
         std::size_t number = turn + turn / 4; // a distribution meets all calls as turns go on
         for (const CallOverRanks<T>& call : calls_over_ranks<T>(dimension)) {
             if (++number % every == 0) {
