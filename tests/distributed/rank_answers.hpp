@@ -251,17 +251,36 @@ Answer answer_of_edges(const Problem<T>& of, const SpanningTree& tree, bool is_d
 }
 
 template <class T>
+HdbscanResult density_clusters_of(const Problem<T>& of) {
+    return hdbscan(of.view(), 6, {.min_samples = 4, .box = of.box, .execution = of.execution});
+}
+
+template <class T>
 Answer answer_of_hdbscan(const Problem<T>& of) {
-    const HdbscanResult found = hdbscan(of.view(), 6, {.min_samples = 4, .box = of.box, .execution = of.execution});
+    const HdbscanResult found = density_clusters_of(of);
     Answer answer;
     for (std::size_t row = 0; row < of.ids.size(); ++row) {
         answer.items[of.ids[row]] << found.labels[row] << found.probabilities[row] << found.outlier_scores[row]
-                                  << found.core_distances[row] << found.condensed_tree.last_clusters[row];
+                                  << found.core_distances[row] << found.condensed_tree.last_clusters[row]
+                                  << found.condensed_tree.lambdas[row];
     }
     answer.of_all << found.sizes << found.noise_points;
     for (const CondensedCluster& cluster : found.condensed_tree.clusters) {
         answer.of_all << cluster.parent << cluster.size << cluster.label << cluster.birth << cluster.death
                       << cluster.stability;
+    }
+    return answer;
+}
+
+/// The edges and their heights, which rank 0 has, with positions in the order of ids.
+template <class T>
+Answer answer_of_density_edges(const Problem<T>& of) {
+    const HdbscanResult found = density_clusters_of(of);
+    Answer answer;
+    answer.is_divided = true;
+    for (std::size_t i = 0; i < found.edges.size(); ++i) {
+        answer.items[static_cast<std::int64_t>(i)] << found.edges[i].smaller << found.edges[i].larger
+                                                   << found.heights[i];
     }
     return answer;
 }
@@ -401,6 +420,7 @@ std::vector<CallOverRanks<T>> calls_over_ranks(int dimension) {
                          return answer_of_edges(of, tree.distribution ? edges_in_order(tree, of.execution) : tree,
                                                 true);
                      }});
+    calls.push_back({"edges of density clusters", {}, answer_of_density_edges<T>});
     calls.push_back({"hierarchy", {}, answer_of_hierarchy<T>});
     calls.push_back({"ladder", {}, answer_of_ladder<T>});
     calls.push_back({"z-order", {}, answer_of_z_order<T>});
