@@ -240,8 +240,9 @@ TEST_F(KnnOverRanksIn3D, ABadQueryIsNamedWithItsRank) {
               std::pair{3e38F, "queries: point 4 has 3.0"}}) {
             std::vector<float> queries = points;
             queries[3 * (10 * 1 + 4) + 2] = value; // near the others' points otherwise
+            const std::string text = words;        // clang 14 captures no structured bindings
             run_ranks(3, [&](Communicator& ranks) {
-                EXPECT_TRUE(is_refused(ErrorKind::invalid_points, {"rank 1: ", words, "coordinate 2"}, [&] {
+                EXPECT_TRUE(is_refused(ErrorKind::invalid_points, {"rank 1: ", text, "coordinate 2"}, [&] {
                     (void)knn(part_of({points, 3}, firsts, ranks.rank()), part_of({queries, 3}, firsts, ranks.rank()),
                               3, {.execution = over(ranks, cpu(1), {.rebalance = rebalance})});
                 })) << (rebalance ? "rebalanced" : "as they are");
