@@ -5,6 +5,7 @@
 
 #include "cuda_emulation/cuda_runtime.hpp"
 #include "support/linking_lengths.hpp"
+#include "support/special_numbers.hpp"
 #include "support/velocities.hpp"
 
 #include <kith/catalog.hpp>
@@ -25,8 +26,6 @@
 
 namespace kith::test {
 namespace {
-
-constexpr double infinity = std::numeric_limits<double>::infinity();
 
 Execution on_one_thread() { // what the host does
     Execution execution = cuda(1);

@@ -1,6 +1,7 @@
 // Bad input is refused before any work, with a text that names the value, the place and the remedy.
 #include "halos/samples.hpp"
 #include "support/cases.hpp"
+#include "support/special_numbers.hpp"
 
 #include <kith/catalog.hpp>
 
@@ -8,16 +9,12 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
 
 namespace kith::test {
 namespace {
-
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-constexpr double infinity = std::numeric_limits<double>::infinity();
 
 /// Two groups in three dimensions, and a change to it that must be refused.
 class Refusals : public testing::Test {
