@@ -188,7 +188,7 @@ openmpi: dependencies
 openmpi-build:
 	cmake --preset dev -B build/openmpi -DKITH_PYTHON=OFF -DMPI_CXX_COMPILER=$$(command -v $(OPENMPI_CXX)) \
 	    -DMPIEXEC_EXECUTABLE=$$(command -v $(OPENMPI_RUN))
-	cmake --build build/openmpi --parallel $(JOBS) --target test_mpi test_mpi_devices \
+	cmake --build build/openmpi --parallel $(JOBS) --target tests_over_mpi \
 	    test_program_ranks gather simulation simulation_mpi
 	ctest --test-dir build/openmpi --label-regex '^mpi$$' --output-on-failure
 
