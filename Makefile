@@ -148,7 +148,7 @@ tsan: dependencies
 # six, too.
 kernels: export CUDA_TARGETS = gpu_kernels
 kernels: export CUDA_TESTS = ^gpu_kernels$$
-cuda: export CUDA_TARGETS = gpu_kernels test_cuda bench_gpu gpu own_kernel
+cuda: export CUDA_TARGETS = gpu_kernels test_cuda bench_gpu examples_on_gpus
 cuda: export CUDA_TESTS = ^(gpu|gpu_kernels)$$
 kernels cuda: dependencies python-environment
 	@if command -v nvcc >/dev/null; then $(MAKE) DEPENDENCIES=no cuda-build; \
