@@ -73,14 +73,20 @@ check: dependencies python-environment
 	$(MAKE) DEPENDENCIES=no docs kernels
 	@echo "all checks passed"
 
+# Beyond the parts: the program by clang, with sources together as GCC has them; all sources, each alone; kith.jax with all
+# of JAX's optimization, which python.tests leaves out.
 nightly: dependencies python-environment
 	$(MAKE) DEPENDENCIES=no test check cuda asan-all tsan clang openmpi
 	$(TEST) dev --label-regex '^package-from-sources$$'
 	$(BUILD) tsan --target kith_cli
-	test ! -d build/clang || $(BUILD) clang --target kith_cli
+	test ! -d build/clang || { cmake --preset clang -DKITH_TOGETHER=ON && $(BUILD) clang --target kith_cli; }
+	$(CONFIGURE_DEV) -B build/alone -DKITH_TOGETHER=OFF
+	cmake --build build/alone --parallel $(JOBS)
 	test ! -d build/cuda || $(MAKE) DEPENDENCIES=no cuda CUDA_DIMS='-DKITH_DIMS="2;3;6"'
 	KITH_LARGE_TESTS=1 $(MAKE) DEPENDENCIES=no full
 	for seed in 1 2 3; do KITH_EMULATION_SEED=$$seed $(TEST) dev --label-regex '^emulation' || exit 1; done
+	test ! -d $(PYTHON_ENVIRONMENT) || PYTHONPATH=$(CURDIR)/build/dev/python PYTHONDONTWRITEBYTECODE=1 \
+	    $(PYTHON_ENVIRONMENT)/bin/python -m pytest -q -p no:cacheprovider python/tests/test_jax*.py
 	scripts/build-wheel.sh
 	@echo "all nightly checks passed"
 
