@@ -83,6 +83,8 @@ TEST_F(Predictions, OfManyPointsEqualTheOracle) {
                                               oracle::normalized_queries<float>(copy, others));
         const HdbscanResult clusters = hdbscan(PointsView(points, 3), 10, {.min_samples = 2});
         expect_equal(approximate_predict(clusters, PointsView(points, 3), PointsView(others, 3), cpu(2)), expected);
+        const Tree tree(PointsView(points, 3), {.shape = {.leaf_size = 5}});
+        expect_equal(approximate_predict(clusters, tree, PointsView(others, 3)), expected);
     }
 }
 
