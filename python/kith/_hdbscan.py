@@ -101,8 +101,8 @@ def hdbscan(points: AnyArray, min_cluster_size: int = 5, *, min_samples: int | N
         raise ValueError(f"cluster_selection_epsilon is {epsilon}; it must be 0 or more")
     allow_single_cluster = _arrays.flag(allow_single_cluster, "allow_single_cluster")
     if 0 < max_cluster_size < min_cluster_size and not allow_single_cluster:
-        raise ValueError(f"max_cluster_size is {max_cluster_size}, less than min_cluster_size, {min_cluster_size}, so that no "
-                         f"cluster could be selected; give {min_cluster_size} or more, or leave it out")
+        raise ValueError(f"max_cluster_size is {max_cluster_size}, less than min_cluster_size, {min_cluster_size}, so that "
+                         f"no cluster could be selected; give {min_cluster_size} or more, or leave it out")
     core = _core.find_density_clusters(source.call(device, threads, progress, engine, comm=comm), min_cluster_size,
                                        min_samples, cluster_selection_method == "leaf", epsilon, max_cluster_size,
                                        allow_single_cluster)

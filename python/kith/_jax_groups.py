@@ -46,8 +46,8 @@ def fof_catalog(points, linking_length=None, *, b=None, box=None, velocities=Non
     points : array, shape (n, d), or Tree
         float32, or float64 where JAX has it switched on.
     velocities, masses, types : arrays, optional
-        Of each point: numbers of the same type as the points, shapes (n, d) and (n,), and whole numbers from 0 to 6, which are
-        waited for and checked unless they are traced.
+        Of each point: numbers of the same type as the points, shapes (n, d) and (n,), and whole numbers from 0 to 6, which
+        are waited for and checked unless they are traced.
     linking_length, b, box, min_members
         Ordinary Python values, not traced ones.
     max_groups : int, optional

@@ -23,8 +23,8 @@ class HDBSCAN(sklearn.cluster.HDBSCAN):
     ----------
     min_cluster_size, min_samples, cluster_selection_epsilon, max_cluster_size, cluster_selection_method, \
 allow_single_cluster, store_centers
-        As scikit-learn's, and as those of `kith.hdbscan`; `max_cluster_size` is ignored with "leaf", and else refused if it is
-        less than `min_cluster_size`, unless `allow_single_cluster`.
+        As scikit-learn's, and as those of `kith.hdbscan`; `max_cluster_size` is ignored with "leaf", and else refused if it
+        is less than `min_cluster_size`, unless `allow_single_cluster`.
     metric, metric_params, alpha
         Others than "euclidean", "l2", and "minkowski" with {"p": 2}, and an alpha other than 1, are handed over to
         scikit-learn, with an `EfficiencyWarning`; so are sparse input and points of more than 8 dimensions.
