@@ -4,9 +4,10 @@
 // What it has shown stays until its call after the next, in one of two places that take turns: when a rank comes to
 // that call, all have come to the one between, so they have read it. Bytes to be gathered are copied for this, since
 // their owner may change them once its call returns. Buffers of GPUs are not copied: their exchange ends with a second
-// meeting, after which owners may change them. Nobody holds a lock to wait: a rank waits for the number of
-// meetings to change. A meeting that cannot take place, since a rank has thrown or returned, ends with an exception
-// in all who wait for it, now or later.
+// meeting, after which owners may change or free them. So every rank that came to the first comes to the second, also
+// if it fails between them, and nothing stops the second. No rank holds a lock while it waits: it waits for the number
+// of meetings to change. Any other meeting that cannot take place, since a rank has thrown or returned, ends with an
+// exception in all who wait for it, now or later.
 #include <kith/communicator.hpp>
 #include <kith/device_communicator.hpp>
 #include <kith/error.hpp>
@@ -56,7 +57,7 @@ public:
         const std::uint32_t before = state_.load(std::memory_order_acquire);
         require_all(before);
         if (here_.fetch_add(1) + 1 == size()) {
-            here_ = 0; // before the others go on, so that nobody can have come again
+            here_ = 0; // before the others go on, so that none can have come again
             std::uint32_t now = before;
             if (!state_.compare_exchange_strong(now, before + one_meeting)) {
                 require_all(now);
@@ -77,6 +78,23 @@ public:
             require_all(now);
         }
     }
+
+    /// The same for ranks that have just met and that all come again, whatever happens between.
+    void meet_again() noexcept {
+        const std::uint32_t before = state_.load(std::memory_order_acquire);
+        if (here_.fetch_add(1) + 1 == size()) {
+            here_ = 0;
+            state_.fetch_add(one_meeting);
+            state_.notify_all();
+        }
+        std::uint32_t now = state_.load(std::memory_order_acquire);
+        while (now / one_meeting == before / one_meeting) {
+            state_.wait(now, std::memory_order_acquire);
+            now = state_.load(std::memory_order_acquire);
+        }
+    }
+    /// Throws if the ranks were stopped.
+    void require_all() const { require_all(state_.load(std::memory_order_acquire)); }
 
     /// A rank does not come any more.
     void leave() {
@@ -237,6 +255,35 @@ public:
         own.received = received;
         own.copies = static_cast<bool>(copy);
         const std::uint32_t call = meet();
+        std::exception_ptr failure;
+        try {
+            copy_buffers(sent, received, copy, call);
+        } catch (const std::exception& error) {
+            failure = std::current_exception();
+            abort(error.what());
+        } catch (...) {
+            failure = std::current_exception();
+            abort("an exception of unknown type");
+        }
+        meeting_.meet_again(); // others read the buffers until then
+        ++calls_;
+        if (failure) {
+            std::rethrow_exception(failure);
+        }
+        meeting_.require_all();
+    }
+
+    void abort(const std::string& reason) noexcept override {
+        try {
+            meeting_.abort(rank_, reason);
+        } catch (...) { // no memory for the text: whoever called is about to throw, which ends the meeting as well
+        }
+    }
+
+private:
+    /// What the ranks have brought for each other, between the two meetings of an exchange.
+    void copy_buffers(std::span<const SendBuffer> sent, std::span<const ReceiveBuffer> received, const CopyBytes& copy,
+                      std::uint32_t call) const {
         bool agree = true;
         for (const ReceiveBuffer& to : received) {
             const SendBuffer* const from = buffer_for(rank_, to.rank, call, &Meeting::Brought::sent);
@@ -257,17 +304,7 @@ public:
         require(agree,
                 "the buffers that ranks passed to exchange_buffers differ in size or number; pass a buffer of the "
                 "same size for each that another rank sends");
-        (void)meet();
     }
-
-    void abort(const std::string& reason) noexcept override {
-        try {
-            meeting_.abort(rank_, reason);
-        } catch (...) { // no memory for the text: whoever called is about to throw, which ends the meeting as well
-        }
-    }
-
-private:
     [[nodiscard]] Meeting::Brought& mine() { return meeting_.of(rank_, calls_); }
     /// Returns the number of calls before this one.
     std::uint32_t meet() {

@@ -64,6 +64,50 @@ TEST(ExchangeOfBuffers, ThatDifferIsRefused) {
     }
 }
 
+/// Rank 0 throws while rank 1 still reads from the others' buffers, and rank 2 is already done. The buffers are to stay.
+TEST(ExchangeOfBuffers, KeepsAllBuffersUntilNoRankReadsThem) {
+    std::atomic<bool> has_thrown = false;
+    std::atomic<int> freed = 0;
+    std::atomic<int> stopped = 0;
+    EXPECT_TRUE(is_refused(ErrorKind::device, {"the copy failed"}, [&] {
+        run_ranks(3, [&](Communicator& ranks) {
+            struct Buffers {
+                std::byte to_others[1] = {};
+                std::byte of_others[2] = {};
+                std::atomic<int>& freed;
+                ~Buffers() { ++freed; }
+            } buffers{.freed = freed};
+            std::vector<SendBuffer> sent;
+            std::vector<ReceiveBuffer> received;
+            for (int other = 0; other < 3; ++other) {
+                if (other != ranks.rank()) {
+                    received.push_back({other, buffers.of_others + sent.size(), 1});
+                    sent.push_back({other, buffers.to_others, 1});
+                }
+            }
+            const auto copy = [&](void* to, const void* from, std::int64_t) {
+                if (ranks.rank() == 0) {
+                    has_thrown = true;
+                    throw Error(ErrorKind::device, "the copy failed");
+                }
+                for (int waits = 0; ranks.rank() == 1 && (!has_thrown || waits < 1000); ++waits) {
+                    std::this_thread::yield();
+                }
+                EXPECT_EQ(freed, 0);
+                *static_cast<std::byte*>(to) = *static_cast<const std::byte*>(from);
+            };
+            try {
+                dynamic_cast<DeviceCommunicator&>(ranks).exchange_buffers(sent, received, copy);
+            } catch (const Error& error) {
+                EXPECT_EQ(error.kind(), ErrorKind::device);
+                stopped += std::string(error.what()) == "the ranks stopped: rank 0: the copy failed" ? 1 : 0;
+                throw;
+            }
+        });
+    }));
+    EXPECT_EQ(stopped, 2);
+}
+
 /// A rank that has what it came for goes on, and changes what others may still be reading if it was not kept for them.
 TEST_P(ThreadRanks, WhatARankHasShownItMayChange) {
     run_ranks(GetParam(), [](Communicator& ranks) {
