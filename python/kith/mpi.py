@@ -19,7 +19,8 @@ results are NumPy arrays, but `kith.knn` and its rows stay on the GPU with the p
 
 Any intracommunicator of mpi4py can be used, with any MPI library, since kith itself is built without MPI. A call
 communicates through a duplicate of it. An error on one process, also in an argument that only this process passes, is
-raised on all, and its text starts with the number of the rank that failed. `Ranks` adds ids, rebalancing and a report.
+raised on all, and its text starts with the number of the rank that failed. `Ranks` adds ids, rebalancing, messages from
+memory of GPUs (`device_memory`) and a report.
 """
 
 from __future__ import annotations
@@ -304,10 +305,12 @@ class _Team:
         self._exchanges += 1
         received = [[] for _ in range(self.size)]
         sends = []
+        sent_bytes = 0
         for rank, message in messages:
             if rank == self.rank:
                 received[rank].append(bytes(message))
                 continue
+            sent_bytes += len(message)
             for first in range(0, len(message) + 1, _LARGEST_MESSAGE):  # a part that is shorter is the last
                 part = message[first:first + _LARGEST_MESSAGE]
                 sends.append(self.comm.Issend([part, len(part), MPI.BYTE], rank, tag))
@@ -329,21 +332,23 @@ class _Team:
             elif barrier is not None and barrier.Test():
                 break
             else:
-                patience.wait(may_sleep=barrier is not None)  # all that this process sends has been received
+                patience.wait(may_sleep=barrier is not None or sent_bytes <= _SMALL_MESSAGE)
         return [(rank, message) for rank, of_rank in enumerate(received) for message in of_rank]
 
     def exchange_buffers(self, sent, received):
         """Buffers are (rank, address, bytes), perhaps of a GPU, and of equal size on both sides."""
         requests = []
+        bytes_of_all = 0
         for buffers, start in ((received, self.comm.Irecv), (sent, self.comm.Isend)):
             for rank, address, count in buffers:
+                bytes_of_all += count
                 for first in range(0, count, _LARGEST_MESSAGE):
                     length = min(_LARGEST_MESSAGE, count - first)
                     part = MPI.buffer.fromaddress(address + first, length)
                     requests.append(start([part, length, MPI.BYTE], rank, _TAG_OF_BUFFERS))
         patience = _Patience()
         while not MPI.Request.Testall(requests):
-            patience.wait(may_sleep=False)
+            patience.wait(may_sleep=bytes_of_all <= _SMALL_MESSAGE)
 
     def abort(self, reason):
         print(f"kith: rank {self.rank}: {reason}", file=sys.stderr, flush=True)

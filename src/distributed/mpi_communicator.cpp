@@ -4,8 +4,8 @@
 // Scalable communication protocols for dynamic sparse data exchange, 2010): a synchronous send completes when it is
 // received; a rank whose sends are complete enters a barrier that does not block, and receives until all have entered.
 // A rank may be one exchange ahead of another, never two, so two tags keep exchanges apart. A message is cut into parts
-// of the largest size; the first part that is shorter, perhaps empty, is its last. Buffers, whose sizes both sides know,
-// travel by plain sends and receives with a tag of their own.
+// of the largest size; the first part that is shorter, perhaps empty, is its last. Buffers, whose sizes both sides
+// know, travel by plain sends and receives with a tag of their own.
 #include <kith/error.hpp>
 #include <kith/mpi.hpp>
 
@@ -61,8 +61,8 @@ MPI_Op operation(Reduction reduction) {
     return reduction == Reduction::sum ? MPI_SUM : reduction == Reduction::min ? MPI_MIN : MPI_MAX;
 }
 
-/// A wait that yields for 0.2 ms and then sleeps for 0.05 ms time and again, where it may: other ranks may need this core
-/// to get there, and the scheduler comes back to a rank that only yields.
+/// A wait that yields for 0.2 ms and then sleeps for 0.05 ms time and again, where it may: other ranks may need this
+/// core to get there, and the scheduler comes back to a rank that only yields.
 class Patience {
 public:
     void wait(bool may_sleep) const {
@@ -78,21 +78,27 @@ private:
     Clock::time_point sleeps_from_ = Clock::now() + std::chrono::microseconds(200);
 };
 
-/// A message that MPI sends at once. A larger one goes on its way only as often as its ranks ask for it.
+/// Bytes whose ranks may sleep between steps. Larger messages advance only as often as their ranks ask.
 constexpr std::int64_t small_message = 1 << 16;
 
-/// Makes a collective call, start(request), of that many bytes, and waits for it. With more ranks than cores, MPI's own
-/// waiting, which does not yield, takes a time slice for every call.
+/// Waits until requests that move that many bytes are complete: test(&done) tests them. With more ranks than cores,
+/// MPI's own waiting, which does not yield, takes a time slice for every call.
+template <class Test>
+void wait_for(const char* what, std::int64_t bytes, const Test& test) {
+    int done = 0;
+    check(test(&done), what);
+    for (const Patience patience; done == 0;) {
+        patience.wait(bytes <= small_message);
+        check(test(&done), what);
+    }
+}
+
+/// Makes a collective call, start(request), of that many bytes, and waits for it.
 template <class Start>
 void complete(const char* what, std::int64_t bytes, const Start& start) {
     MPI_Request request = MPI_REQUEST_NULL;
     check(start(&request), what);
-    int done = 0;
-    check(MPI_Test(&request, &done, MPI_STATUS_IGNORE), what);
-    for (const Patience patience; done == 0;) {
-        patience.wait(bytes <= small_message);
-        check(MPI_Test(&request, &done, MPI_STATUS_IGNORE), what);
-    }
+    wait_for(what, bytes, [&](int* done) { return MPI_Test(&request, done, MPI_STATUS_IGNORE); });
 }
 
 } // namespace
@@ -330,7 +336,9 @@ std::vector<RankMessage> MpiCommunicator::finish_exchange() {
 void MpiCommunicator::exchange_buffers(std::span<const SendBuffer> sent, std::span<const ReceiveBuffer> received,
                                        const CopyBytes& /*copy*/) {
     std::vector<MPI_Request> requests;
+    std::int64_t bytes_of_all = 0;
     const auto for_each_part = [&](std::int64_t count, const auto& start) {
+        bytes_of_all += count;
         for (std::int64_t first = 0; first < count; first += largest_message_) {
             start(first, static_cast<int>(std::min(largest_message_, count - first)), &requests.emplace_back());
         }
@@ -350,13 +358,10 @@ void MpiCommunicator::exchange_buffers(std::span<const SendBuffer> sent, std::sp
                       "MPI_Isend");
             });
         }
-        for (int are_complete = 0; are_complete == 0;) {
-            check(MPI_Testall(static_cast<int>(requests.size()), requests.data(), &are_complete, MPI_STATUSES_IGNORE),
-                  "MPI_Testall");
-            if (are_complete == 0) {
-                std::this_thread::yield(); // more ranks than cores
-            }
-        }
+        const auto test = [&](int* are_complete) {
+            return MPI_Testall(static_cast<int>(requests.size()), requests.data(), are_complete, MPI_STATUSES_IGNORE);
+        };
+        wait_for("MPI_Testall", bytes_of_all, test);
     } catch (const std::exception& error) { // others wait for parts
         abort(error.what());
         throw;
