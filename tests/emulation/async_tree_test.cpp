@@ -151,7 +151,8 @@ void expect_answers_of_the_cpu(const std::vector<T>& points, const Box& box) {
 
 using AsyncTrees = NeedsDimension<3>;
 
-// Around the numbers at which a leaf or a plane is full; points outside the box; a clump, and a far outlier.
+// No point, one, a few leaves; 512, the most with one plane of nodes, and one more; points outside the box; a clump, and a
+// far outlier.
 TEST_F(AsyncTrees, GiveTheAnswersOfTheCpu) {
     for (const std::int64_t count : {0, 1, 33}) {
         const std::vector<float> points = uniform_points<float>(count, 3, -0.2, 1.1, 5);
@@ -159,7 +160,10 @@ TEST_F(AsyncTrees, GiveTheAnswersOfTheCpu) {
         expect_answers_of_the_cpu<float>(points, Box::periodic({0, 1, 0}));
         expect_answers_of_the_cpu<double>({points.begin(), points.end()}, Box::periodic(1));
     }
-    expect_answers_of_the_cpu<float>(uniform_points<float>(1025, 3, -0.2, 1.1, 5), Box::periodic({0, 1, 0}));
+    for (const std::int64_t count : {512, 513}) {
+        expect_answers_of_the_cpu<float>(uniform_points<float>(count, 3, -0.2, 1.1, 5), Box::periodic({0, 1, 0}));
+    }
+    expect_answers_of_the_cpu<double>(uniform_points<double>(513, 3, -0.2, 1.1, 5), Box::periodic({0, 1, 0}));
     std::vector<float> clump(3 * 200, 0.7F);
     std::fill_n(clump.begin(), 3, 1e6F);
     expect_answers_of_the_cpu<float>(clump, Box{});
