@@ -39,9 +39,10 @@ protected:
         }
     }
 
-    // Other lengths for other sets.
-    Random draw{std::accumulate(GetParam().set.begin(), GetParam().set.end(),
-                                static_cast<std::uint64_t>(GetParam().dimension))};
+    // Other lengths and backends for other sets and types.
+    Random draw{
+        std::accumulate(GetParam().set.begin(), GetParam().set.end(),
+                        static_cast<std::uint64_t>(GetParam().dimension + 100 * static_cast<int>(GetParam().dtype)))};
 };
 
 // Where there is no time for every length, every set meets all of them in one box or another.
