@@ -22,19 +22,20 @@
 namespace kith {
 
 /// The processes of an MPI communicator. It is duplicated, so that messages of kith and of the program are separate.
-/// Uses MPI 3.0 functions only, and calls MPI only from the thread that calls kith: MPI_THREAD_FUNNELED suffices if
-/// that is the main thread, MPI_THREAD_SERIALIZED for another thread. If the error handler of the communicator is
-/// MPI_ERRORS_RETURN, a failed MPI call throws Error: device, with MPI's error text.
+/// Uses MPI 3.0 functions, and one of the library's own that says whether it accepts memory of GPUs. Calls MPI only
+/// from the thread that calls kith: MPI_THREAD_FUNNELED suffices if that is the main thread, MPI_THREAD_SERIALIZED for
+/// another thread. If the error handler of the communicator is MPI_ERRORS_RETURN, a failed MPI call throws Error:
+/// device, with MPI's error text.
 class MpiCommunicator final : public DeviceCommunicator {
 public:
     /// Collective. Messages longer than `largest_message` bytes, which must be the same on all ranks, are sent in
     /// parts. Throws Error: invalid_argument (MPI is not initialized or already finalized, MPI_COMM_NULL, an
     /// intercommunicator; on all ranks if largest_message is outside 1 to 2^30 or differs between ranks).
     ///
-    /// `device_memory`: whether the MPI library accepts memory of GPUs, so that ranks on GPUs send points from there. By
-    /// default as the library says: Open MPI and MVAPICH by MPIX_Query_cuda_support(), MPICH and libraries derived from it
-    /// by MPIX_GPU_query_support(); not if it has neither function. True is for libraries that do not say so, and false for
-    /// those that fail. It is used if it holds on all ranks.
+    /// `device_memory`: whether the MPI library accepts memory of GPUs, so that ranks on GPUs send points from there.
+    /// By default as the library says: Open MPI and MVAPICH by MPIX_Query_cuda_support(), MPICH and libraries derived
+    /// from it by MPIX_GPU_query_support(); not if it has neither function. True is for libraries that do not say so,
+    /// and false for those that fail. It is used if it holds on all ranks.
     explicit MpiCommunicator(MPI_Comm communicator, std::int64_t largest_message = std::int64_t{1} << 30,
                              std::optional<bool> device_memory = {});
     /// Collective: calls MPI_Comm_free, unless MPI has been finalized.

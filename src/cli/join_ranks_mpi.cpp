@@ -16,8 +16,8 @@ namespace kith::cli {
 
 namespace {
 
-/// Waits for all ranks, then ends MPI. MPI_Finalize waits, too, but keeps the core of every rank busy, which the one that
-/// still writes a file may need.
+/// Waits for all ranks, then ends MPI. MPI_Finalize waits, too, but keeps the core of every rank busy, which the one
+/// that still writes a file may need.
 void finish_together() {
     MPI_Request all_are_here = MPI_REQUEST_NULL;
     MPI_Ibarrier(MPI_COMM_WORLD, &all_are_here);

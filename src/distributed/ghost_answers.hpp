@@ -27,7 +27,7 @@ public:
     GhostAnswers(Ranks& ranks, const SharedPoints<T>& shared, const SentNumbers& numbers)
         : ranks_(ranks), shared_(shared), numbers_(numbers) {}
 
-    /// Adds the rows that a rank requested; of what this rank did, it keeps the numbers only.
+    /// Adds the rows that a rank requested; of what this rank itself requested, it keeps the numbers only.
     void add(int rank, std::vector<std::int32_t> rows) {
         std::ranges::sort(rows);
         rows.erase(std::unique(rows.begin(), rows.end()), rows.end());
