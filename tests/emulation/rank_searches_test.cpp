@@ -361,35 +361,6 @@ TEST_F(SearchesOverGpusIn3D, FetchPointsStraightToTheGpu) {
     }
 }
 
-/// knn_into() over ranks copies its rows into memory of the GPU, where that is what it was given.
-TEST_F(SearchesOverGpusIn3D, MayHaveTheirRowsInMemoryOfTheGpu) {
-    const Execution execution = on_emulated_device(1);
-    detail::DeviceContext context(execution);
-    const detail::DeviceBuffer<std::int64_t> there = context.buffer<std::int64_t>(3);
-    const std::vector<std::int64_t> rows{4, -1, 7};
-    EXPECT_TRUE(detail::on_gpu().has_memory(there.data(), execution));
-    EXPECT_FALSE(detail::on_gpu().has_memory(rows.data(), execution));
-    EXPECT_FALSE(detail::on_gpu().has_memory(nullptr, execution));
-    detail::on_gpu().copy_to_memory(there.data(), rows.data(), 24, execution);
-    EXPECT_EQ(context.to_host(there.data(), 3), rows);
-}
-
-/// Before anything is searched. Each rank asks for its own rows; an error of one is thrown by all.
-TEST_F(SearchesOverGpusIn3D, RefuseRowsInMemoryOfAnotherGpu) {
-    detail::DeviceContext context(on_emulated_device(1));
-    const detail::DeviceBuffer<std::int64_t> there = context.buffer<std::int64_t>(3);
-    const std::int64_t on_host = 0;
-    const auto refuse = [&](const void* memory, int device) {
-        detail::on_gpu().refuse_memory_of_others(memory, "the indices of the rows", on_emulated_device(device));
-    };
-    refuse(there.data(), 1);
-    refuse(&on_host, 2);
-    refuse(nullptr, 2);
-    EXPECT_TRUE(is_refused(ErrorKind::invalid_argument,
-                           {"the indices of the rows are in the memory of GPU 1", "runs on GPU 2"},
-                           [&] { refuse(there.data(), 2); }));
-}
-
 TEST_F(SearchesOverGpusIn3D, FailOnAllRanksWhereOneGpuIsMissing) {
     const std::vector<float> coordinates = first_points<float>({DType::float32, 3, "clustered"}, 150);
     const PointsView points(coordinates, 3);
