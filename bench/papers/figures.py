@@ -1,7 +1,9 @@
 """What the scripts that remake the figures of papers share: options, programs, files of results, and rows of a GPU.
 
 A file has the rows of a CPU and those of a GPU, which are measured by calls of their own, maybe on different machines.
-Its member "gpu" describes the machine of the GPU's rows, the members beside it describe the CPU's.
+Its member "gpu" describes the GPU's rows, the members beside it describe the CPU's. So does "parts" in both: when, with
+which commit and on what machine each part was measured last. What is called "others" there are rows of parts without a
+name there, from the time when a file described its latest call only.
 """
 
 import argparse
@@ -21,7 +23,8 @@ MOST_COMPARED = 1_000_000  # rows of an answer; of a longer one a sample is comp
 
 def add_options(parser, name, parts, device):
     """Common options of the script whose results are in bench/results/NAME; `device` says what --device measures."""
-    parser.add_argument("--quick", action="store_true", help="small sets")
+    parser.add_argument("--quick", action="store_true",
+                        help="small sets; needs an --output of its own beside results of large ones")
     parser.add_argument("--parts", nargs="+", choices=parts, default=list(parts),
                         help="measure these only, and keep the other rows of the results that are there")
     parser.add_argument("--plot", type=pathlib.Path, metavar="FILE", help="draw these results, and measure nothing")
@@ -105,16 +108,16 @@ def rounded(value):
 
 
 def about(arguments):
-    """Date, commit and machine of what is measured now."""
+    """Date, commit and machine of the parts that are measured now. To be called before, since it notes the load."""
     machine = environment.machine() | ({"gpu": environment.gpu(arguments.device)} if arguments.device else {})
-    return {"date": datetime.datetime.now().isoformat(timespec="minutes"), "commit": environment.commit(),
-            "machine": machine, "quick": arguments.quick}
+    now = {"date": datetime.datetime.now().isoformat(timespec="minutes"), "commit": environment.commit(), "machine": machine}
+    return {"parts": dict.fromkeys(arguments.parts, now), "quick": arguments.quick}
 
 
 def earlier(arguments):
-    """What the file of results holds, rows of the other device among it."""
+    """What the file of results holds, rows of the other device among it. Small and large sets are not mixed."""
     before = json.loads(arguments.output.read_text()) if arguments.output.exists() else {"rows": []}
-    if arguments.device and before.get("quick", arguments.quick) != arguments.quick:
+    if before["rows"] and before.get("quick", arguments.quick) != arguments.quick:
         sys.exit(f"{arguments.output} has rows of {'small' if before['quick'] else 'large'} sets; name another --output")
     return before
 
@@ -126,6 +129,9 @@ def merged(report, before, device, is_on_gpu, is_measured):
     """
     old = before.get("gpu", {}) if device else before
     rows = [row for row in before["rows"] if is_on_gpu(row) != bool(device) or not is_measured(row)]
+    if any(is_on_gpu(row) == bool(device) for row in rows):
+        others = {name: old[name] for name in ("date", "commit", "machine") if name in old}
+        report["parts"] = {**old.get("parts", {"others": others} if others else {}), **report["parts"]}
     rows += report.pop("rows")
     kept = {}
     for what, why in old.get("left_out", {}).items():
