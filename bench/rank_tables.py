@@ -61,6 +61,16 @@ def scaling(report):
     return table(["scaling", "points", "call", *head], lines) if lines else None
 
 
+def build(report):
+    """A sentence on the build that took these times."""
+    builds = {row.get("build") for row in report["rows"] if row["figure"] in ("weak", "strong", "apart")}
+    if not builds or None in builds:
+        return None
+    others = sorted(builds - {"Release"})
+    return (f"Times are {'in part ' * ('Release' in builds)}those of a build for development (`{'`, `'.join(others)}`).\n"
+            if others else "Times are those of a build that is optimized as a release.\n")
+
+
 def volumes(report):
     """Bytes that all ranks receive for the spanning tree, over those for neighbors, of all draws of a set together."""
     rows = chosen(report["rows"], figure="volume")
@@ -128,7 +138,8 @@ def model(report):
 def comparison(report):
     """The measured efficiencies beside the modeled ones, and what explains the difference."""
     rows = report["rows"]
-    if "model" not in report or not all(chosen(rows, figure=figure, ranks=8) for figure in ("weak", "strong", "apart")):
+    if "model" not in report or not all(chosen(rows, figure=figure, set=name, ranks=8, device="cpu") for figure, name in
+                                        (("weak", "uniform"), ("strong", "uniform"), ("apart", "cubes"))):
         return None
     eight, small = report["model"]["plans"][1], report["model"]["small"]
     measured, modeled, constants, costs, corrected, stated, apart = ({} for _ in range(7))
@@ -143,22 +154,28 @@ def comparison(report):
         strong = {row["ranks"]: row for row in chosen(rows, call=call, figure="strong", set="uniform", device="cpu")}
         costs[call] = 1e6 * (time_of(strong[8]) - time_of(strong[1]) / 8) / (max(strong[8]["received"]) / POINT_BYTES)
         corrected[call] = part["own"] / (part["own"] + part["exchange"] + 1e-6 * costs[call] * received / POINT_BYTES)
-        alone = {row["ranks"]: time_of(row) for row in chosen(rows, call=call, figure="apart")}
+        alone = {row["ranks"]: time_of(row) for row in chosen(rows, call=call, figure="apart", device="cpu")}
         apart[call] = alone[8] / (alone[1] / 8)
     points = max(row["points"] for row in chosen(rows, figure="strong", set="uniform", device="cpu"))
+    of_cube = chosen(rows, figure="apart", device="cpu")[0]["points"] // 8
+    of_rank = {name: plan["points_per_rank"] for name, plan in (("large", eight), ("small", small))}
+    if weak["points"] != 8 * of_rank["small"]:
+        return None
+    layer = (of_rank["large"] / of_rank["small"]) ** (1 / 3)  # in relation to the points, as surface to volume
     return (
-        f"The efficiencies measured [above](#scaling) on 8 ranks of 1,000,000 points are {measured['knn']:.2f} for `knn` and "
-        f"{measured['fof']:.2f} for `fof`; the model gives {modeled['knn']:.2f} and {modeled['fof']:.2f} for them, since "
-        "their layer is 2.15 times as large in relation to their own points as that of 10,000,000. The rest is the cost of "
-        f"a point of the layer: {constants['knn']:.2g} µs (`knn`) and {constants['fof']:.2g} µs (`fof`) in this table, since "
+        f"The efficiencies measured [above](#scaling) on 8 ranks of {of_rank['small']:,.0f} points are "
+        f"{measured['knn']:.2f} for `knn` and {measured['fof']:.2f} for `fof`; the model gives {modeled['knn']:.2f} and "
+        f"{modeled['fof']:.2f} for them, since their layer is {layer:.2f} times as large in relation to their own points as "
+        f"that of {of_rank['large']:,.0f}. The rest is the cost of a point of the layer: {constants['knn']:.2g} µs (`knn`) "
+        f"and {constants['fof']:.2g} µs (`fof`) in this table, since "
         "`kith bench --ranks` takes stages by the clock, scaled by those of the rank's own search, and leaves out what lies "
         f"between stages. Of {points:,} points on 8 ranks that take turns on one core, the processor time of the slowest "
         f"exceeded an eighth of one process's by {costs['knn']:.2g} and {costs['fof']:.2g} µs for each {POINT_BYTES} bytes "
         f"received. With these costs the model gives {corrected['knn']:.2f} and {corrected['fof']:.2f} instead of "
         f"{stated['knn']:.2f} and {stated['fof']:.2f} for 8 ranks in this table. The division as such costs little: for "
-        f"eight cubes of 300,000 points that are far apart, the slowest of 8 ranks took {apart['knn']:.2f} (`knn`) and "
+        f"eight cubes of {of_cube:,} points that are far apart, the slowest of 8 ranks took {apart['knn']:.2f} (`knn`) and "
         f"{apart['fof']:.2f} times (`fof`) its share of one process's time.\n")
 
 
-TEXTS = {"scaling": scaling, "volumes": volumes, "memory": memory, "most received": most_received, "model": model,
-         "comparison": comparison}
+TEXTS = {"scaling": scaling, "build": build, "volumes": volumes, "memory": memory, "most received": most_received,
+         "model": model, "comparison": comparison}

@@ -14,14 +14,16 @@ domain decomposition divides them; k = 16, b = 0.2. The parts:
   apart     eight cubes of points that are far apart, on one rank and on eight
   volume    bytes that all ranks receive for spanning trees and for neighbors, of several sets; other work on the
             machine does not change them
-  memory    of all ranks, at the peak of each call, beyond the points
+  memory    of all ranks, at the peak of each call, beyond the points; since ranks share a core, the peak depends on how
+            their turns fall: four runs of radius_count over four ranks took 69 to 72 bytes a point
   model     kith bench --ranks on one thread per rank, and what kith plan makes of it up to 4,096 ranks
 
 With --device cuda as many GPUs as the machine has take part in weak and strong, up to 8, and times are those of the clock.
 
-Needs the programs bench_ranks and kith, of a build that is optimized as a release if times are to be shown:
+Needs the programs bench_ranks and, for the model, kith, of a build that is optimized as a release if times are to be
+shown:
 
-  cmake --preset release -B build/bench -DKITH_BENCHMARKS=ON
+  cmake --preset release -B build/bench -DKITH_BENCHMARKS=ON -DKITH_CLI=ON
   cmake --build build/bench --target bench_ranks kith_cli
   bench/ranks.py && scripts/renew-pages.py
 
@@ -56,6 +58,8 @@ SIZES = {False: {"weak": (10_000, 100_000, 1_000_000), "strong": 4_096_000, "apa
 PARTS = ("weak", "strong", "apart", "volume", "memory", "model")
 ON_GPUS = ("weak", "strong")
 PLANNED = 10_000_000  # points of a rank in the model's table
+BUILD = ("cmake --preset release -B build/bench -DKITH_BENCHMARKS=ON -DKITH_CLI=ON && "
+         "cmake --build build/bench --target bench_ranks kith_cli")
 KEPT = environment.ROOT / "build" / "bench-data" / "points"
 
 
@@ -85,7 +89,8 @@ def saved(scratch, points):
 
 
 def cubes(count):
-    """Of equally many points, one on each side of all axes, with gaps between them: along the z-order cube after cube."""
+    """Eight cubes of `count` points each, one in each octant, with gaps between them: one after the other along the
+    z-order."""
     random = numpy.random.default_rng(1)
     corners = numpy.array([[x, y, z] for x in (-1.25, 0.25) for y in (-1.25, 0.25) for z in (-1.25, 0.25)])
     return numpy.vstack([corner + random.random((count, 3)) for corner in corners])
@@ -123,8 +128,9 @@ def run(arguments, kind, name, points, period, ranks, calls=tuple(CALLS), runs=N
         yield row
 
 
-def modeled(kith):
-    """What the model of kith plan says of many ranks, with constants that are measured now on one core."""
+def modeled(kith, small):
+    """What the model of kith plan says of many ranks, and of eight with `small` points each, with constants that are
+    measured now on one core."""
     one_core = {min(os.sched_getaffinity(0))}
     done = subprocess.run([kith, "bench", "--ranks", "--threads", "1", "--json"], capture_output=True, text=True,
                           preexec_fn=lambda: os.sched_setaffinity(0, one_core))
@@ -134,7 +140,7 @@ def modeled(kith):
         constants = pathlib.Path(folder) / "node.json"
         constants.write_text(done.stdout)
         return {"plans": [weak_scaling.plan(kith, constants, PLANNED, ranks) for ranks in weak_scaling.RANKS],
-                "small": weak_scaling.plan(kith, constants, 1_000_000, 8)}
+                "small": weak_scaling.plan(kith, constants, small, 8)}
 
 
 def draw(rows, path):
@@ -163,21 +169,24 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     figures.add_options(parser, "ranks", PARTS, "each rank on a GPU of its own")
     parser.add_argument("--program", type=pathlib.Path, help="bench_ranks (that of build/bench, release or dev)")
-    parser.add_argument("--kith", type=pathlib.Path, help="the program kith (likewise)")
+    parser.add_argument("--kith", type=pathlib.Path, help="the program kith (that beside bench_ranks)")
     arguments = parser.parse_args()
     if arguments.plot:
         report = json.loads(arguments.plot.read_text())
     else:
         arguments.parts = [part for part in arguments.parts if part in ON_GPUS or not arguments.device]
         arguments.program = figures.program_at(arguments.program, "bench_ranks")
-        kith = figures.program_at(arguments.kith, "kith")
-        if arguments.program is None or kith is None:
-            sys.exit("ranks.py: bench_ranks or kith is not built; configure with -DKITH_BENCHMARKS=ON")
-        before = figures.earlier(arguments)
-        model = modeled(kith) if "model" in arguments.parts else before.get("model")
+        if arguments.program is None:
+            sys.exit(f"ranks.py: bench_ranks is not built: {BUILD}")
+        kith = figures.program_at(arguments.kith or arguments.program.parent / "kith", "kith")
+        if kith is None and "model" in arguments.parts:
+            sys.exit(f"ranks.py: kith, which the part model needs, is not built beside {arguments.program}: {BUILD}")
+        before, about = figures.earlier(arguments), figures.about(arguments)
+        small = SIZES[arguments.quick]["weak"][-1]
+        model = modeled(kith, small) if "model" in arguments.parts else before.get("model")
         with tempfile.TemporaryDirectory() as folder:
             rows = list(measured(arguments, pathlib.Path(folder)))
-        report = figures.rounded(figures.about(arguments) | {"left_out": {}, "rows": rows})
+        report = figures.rounded(about | {"left_out": {}, "rows": rows})
         report = figures.merged(report, before, arguments.device, lambda row: row["device"] == "cuda",
                                 lambda row: row["figure"] in arguments.parts)
         report = figures.write(report | ({"model": model} if model else {}), arguments.output)

@@ -12,7 +12,7 @@ LINK = 25e9  # bytes per second of a rank
 
 
 def plan(kith, constants, points, ranks):
-    """What `kith plan --json` says of so many points per rank, with constants of `kith bench --ranks --json`."""
+    """What `kith plan --json` says of this number of points per rank, with constants of `kith bench --ranks --json`."""
     command = [kith, "plan", "--points", str(points * ranks), "--ranks", str(ranks), "--link", str(LINK),
                "--constants", constants, "--json"]
     return json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)

@@ -6,7 +6,7 @@
 // would take on a core of its own, without waits for the others and without a network. Each rank has a part of equal
 // size along the z-order, as a domain decomposition gives it. A line of JSON for each call and number of ranks: of the
 // run whose slowest rank was the fastest, each rank's seconds, bytes received, messages and bytes from its GPU; of the
-// first run the memory of all ranks beyond the points, at its peak. With device=cuda rank r works on GPU r; with as many
+// first run the memory of all ranks beyond the points, at its peak; and the type of the build. With device=cuda rank r works on GPU r; with as many
 // GPUs as ranks `clock`, the time from the first start to the last end, is that of the GPUs. bench/ranks.py calls it.
 #include "contestants/npy.hpp"
 #include "settings.hpp"
@@ -93,7 +93,11 @@ std::int64_t kilobytes_of(std::string_view line) {
 /// Lets the highest resident memory of this process begin anew, and returns what is resident.
 std::int64_t forget_peak() {
     malloc_trim(0);
-    std::ofstream("/proc/self/clear_refs") << 5;
+    std::ofstream peak("/proc/self/clear_refs");
+    peak << 5 << std::flush;
+    if (!peak) {
+        throw std::runtime_error("/proc/self/clear_refs cannot be written to, so that peaks cannot be measured");
+    }
     return kilobytes_of("VmRSS:") * 1024;
 }
 
@@ -222,7 +226,7 @@ void print(const std::string& call, std::int64_t count, const Run& run) {
     list("received", [](const RankWork& work) { return work.traffic.bytes_received; });
     list("messages", [](const RankWork& work) { return work.traffic.messages_sent; });
     list("from_device", [](const RankWork& work) { return work.traffic.bytes_from_device; });
-    std::cout << "}" << std::endl;
+    std::cout << R"(, "build": ")" << BENCH_BUILD << R"("})" << std::endl;
 }
 
 void measure(Settings settings) {
