@@ -310,7 +310,8 @@ def measure(arguments):
     program = figures.program_at(arguments.program, "kith")
     arguments.delaunay = None if arguments.device else figures.program_at(arguments.delaunay, "contest_delaunay")
     if arguments.delaunay is None and not arguments.device:
-        print("The Delaunay route is left out: contest_delaunay is not built, as where CGAL (libcgal-dev) is missing")
+        print("The Delaunay route is left out: contest_delaunay is not built: cmake --build build/bench --target "
+              "contestants, which needs CGAL (libcgal-dev)")
     about = figures.about(arguments)
     with tempfile.TemporaryDirectory(prefix="kith-thesis-") as folder:
         scratch = pathlib.Path(folder)
