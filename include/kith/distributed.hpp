@@ -8,7 +8,9 @@
 // every rank.
 // knn(), knn_into(), radius_search(), radius_count(), fof(), dbscan() and catalog() also run on a GPU of each rank, with
 // points in host memory or in that of this GPU; ranks with and without GPUs work together. Results are in host memory;
-// knn_into() fills rows on either side. The others run on the CPU, and refuse a GPU on every rank.
+// knn_into() fills rows on either side. The others run on the CPU, and refuse a GPU on every rank. Where points travel
+// between GPUs (device_communicator.hpp), their memory comes from the device and not from Execution::memory, within the
+// memory budget, and a call may wait for all work of its device when it takes and frees it.
 //
 // Points stay on their rank; each rank gets the answers for its own points or queries, in their order. The global index
 // of a point is the number of points on lower ranks plus its row. The answers are bit-identical to those of one process

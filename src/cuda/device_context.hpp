@@ -2,7 +2,7 @@
 // each stage took.
 //
 // All work goes to the caller's stream. A call waits for that stream where it must know a count, and before it returns;
-// it never waits for the device.
+// it never waits for the device, but where ranks exchange points from memory of GPUs (message_memory.hpp).
 #pragma once
 
 #include <kith/execution.hpp>

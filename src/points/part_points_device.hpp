@@ -108,7 +108,7 @@ public:
 
     [[nodiscard]] UnwrittenPoints<T> rows_to_receive(std::int64_t count, int dimension) override {
         const auto memory =
-            std::make_shared<const MessageMemory>(count * dimension * static_cast<std::int64_t>(sizeof(T)));
+            std::make_shared<const MessageMemory>(context_, count * dimension * static_cast<std::int64_t>(sizeof(T)));
         T* const rows = static_cast<T*>(memory->data());
         return {rows, {memory, PointsView(static_cast<const T*>(rows), count, dimension, context_.device())}};
     }
