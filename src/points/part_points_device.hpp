@@ -116,7 +116,7 @@ public:
     void copy(void* to, const void* from, std::int64_t bytes) override {
         context_.copy(to, from, bytes);
         context_.wait();
-        bytes_to_host_ += is_on_device(context_, from) && !is_on_device(context_, to) ? bytes : 0;
+        bytes_to_host_ += is_on_device(context_, from) && is_of_host(to) ? bytes : 0;
     }
 
     [[nodiscard]] std::vector<T> least_squares(const NormalizedPoints<T>& points,
@@ -160,6 +160,13 @@ public:
 private:
     static bool are_there(const PointsView& points) {
         return points.device().kind == DeviceKind::cuda && points.count() > 0;
+    }
+
+    /// Memory of no GPU.
+    static bool is_of_host(const void* memory) {
+        cudaPointerAttributes attributes{};
+        check_cuda(cudaPointerGetAttributes(&attributes, memory), "asking where memory is");
+        return attributes.type == cudaMemoryTypeHost || attributes.type == cudaMemoryTypeUnregistered;
     }
 
     [[nodiscard]] DeviceBuffer<DeviceFrame<T>> stored_frame(const NormalizedPoints<T>& points) {
