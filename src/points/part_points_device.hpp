@@ -203,10 +203,11 @@ private:
         context_.stage(stage, [&] { gather(points, which, others, to); });
     }
     void gather(const PointsView& points, std::span<const std::int32_t> which, const PointsView& others, T* to) {
-        std::vector<std::int32_t> numbers(which.begin(), which.end());
+        std::vector<std::int32_t> numbers;
         std::vector<T> named;
         PointsView own = points;
         if (!are_there(points)) {
+            numbers.assign(which.begin(), which.end());
             std::vector<std::int32_t> rows;
             for (std::int32_t& number : numbers) {
                 if (number >= 0) {
@@ -215,10 +216,11 @@ private:
             }
             named = PartPoints<T>::rows(points, rows);
             own = PointsView(named, D);
+            which = numbers;
         }
         const PointsOnDevice there(context_, own);
         const PointsOnDevice more(context_, others);
-        const DeviceBuffer<std::int32_t> rows = uploaded(std::span<const std::int32_t>(numbers));
+        const DeviceBuffer<std::int32_t> rows = uploaded(which);
         for_each_index(
             context_, "taking rows", std::ssize(which),
             JoinRows<T, D>{Coordinates<T>(there.view()), static_cast<const T*>(more.view().axis(0)), rows.data(), to});
