@@ -12,6 +12,7 @@
 #include "points/frame.hpp"
 #include "points/part_points.hpp"
 #include "support/context.hpp"
+#include "support/joined_stages.hpp"
 
 #include <array>
 #include <cstdint>
@@ -43,12 +44,15 @@ template <Coordinate T>
 SharedPoints<T> share_frame(Ranks& ranks, Context& context, const PointsView& points, const Box& box,
                             const MakePartPoints<T>& on_gpu = {});
 
-/// Adds what a GPU took to read points to the account of a call.
+/// Collective. Adds what a GPU took to read points to the account of a call, once it reads no more of them. A stage that
+/// ran for each rank that requested points is one report.
 template <Coordinate T>
 void account_for(Ranks& ranks, PartPoints<T>& points, StageReports& stages) {
     ranks.count_from_device(points.bytes_to_host());
-    const StageReports of_gpu = points.take_stages();
-    stages.insert(stages.end(), of_gpu.begin(), of_gpu.end());
+    ranks.agreed([&] {
+        const StageReports of_gpu = joined_stages(points.take_stages());
+        stages.insert(stages.end(), of_gpu.begin(), of_gpu.end());
+    });
 }
 
 /// Of all ranks' points the first, by number, with a coordinate as large as the largest (points/as_given.hpp).
