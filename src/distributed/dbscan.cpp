@@ -89,6 +89,7 @@ public:
             const StageReports of_host = context_.take_stages();
             result_.stages.insert(result_.stages.end(), of_host.begin(), of_host.end());
         });
+        account_for(ranks_, *shared_.there, result_.stages);
     }
 
 private:
@@ -265,7 +266,6 @@ void find_clusters(Ranks& ranks, Context& context, const DbscanOverRanks& call, 
             ids.restore(result.is_core);
         });
     }
-    account_for(ranks, *shared.there, result.stages);
 }
 
 } // namespace

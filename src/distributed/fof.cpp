@@ -23,7 +23,7 @@ namespace kith::detail {
 namespace {
 
 /// Fills labels, sizes and the number of groups of points in the frame of all ranks, in the order of their numbers, as
-/// the labels are; the linking length of the result has been resolved.
+/// the labels are; the linking length of the result has been resolved. Adds what it took to the stages of the result.
 template <Coordinate T>
 void group_points(Ranks& ranks, Context& context, const SharedPoints<T>& shared, const MakePartLinker<T>& on_gpu,
                   FofResult& result) {
@@ -44,13 +44,16 @@ void group_points(Ranks& ranks, Context& context, const SharedPoints<T>& shared,
     const LinkedPoints linked =
         link_points(ranks, context, shared, *linker, shared.points.frame.squared_radius(result.linking_length));
     ranks.count_from_device(linker->bytes_to_host());
-    ranks.agreed([&] { result.stages = linker->take_stages(); });
+    const auto add = [&](const StageReports& stages) {
+        result.stages.insert(result.stages.end(), stages.begin(), stages.end());
+    };
+    ranks.agreed([&] { add(linker->take_stages()); });
     linker.reset(); // frees memory of a GPU
     result.sizes =
         number_components(ranks, context, shared.ownership, shared.numbers, linked, ComponentOrder::size, labels);
     result.groups = result.sizes.size();
-    const StageReports of_host = context.take_stages();
-    result.stages.insert(result.stages.end(), of_host.begin(), of_host.end());
+    add(context.take_stages());
+    account_for(ranks, *shared.there, result.stages);
 }
 
 template <Coordinate T>
@@ -85,6 +88,7 @@ void fof_over_ranks(Ranks& ranks, Context& context, const FofOverRanks& call, co
     if (options.phase_space) {
         in_phase_space =
             share_phase_space(ranks, context, shared, options.box, *options.phase_space, result, points_on_gpu);
+        account_for(ranks, *shared.there, result.stages);
     }
     SharedPoints<T>& linked = options.phase_space ? in_phase_space : shared;
     if (call.of_ranks.rebalance && ranks.size() > 1) {
@@ -93,10 +97,6 @@ void fof_over_ranks(Ranks& ranks, Context& context, const FofOverRanks& call, co
         ranks.agreed([&] { ids.sort(linked); });
         group_points(ranks, context, linked, on_gpu, result);
         ranks.agreed([&] { ids.restore(result.label_array.vector<std::int64_t>()); });
-    }
-    account_for(ranks, *shared.there, result.stages);
-    if (options.phase_space) {
-        account_for(ranks, *linked.there, result.stages);
     }
 }
 

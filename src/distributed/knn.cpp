@@ -160,6 +160,7 @@ public:
         ranks_.agreed([&] { finish(rows); });
         const StageReports of_host = context_.take_stages();
         summary.stages.insert(summary.stages.end(), of_host.begin(), of_host.end());
+        account_for(ranks_, *shared_.there, summary.stages);
     }
 
 private:
@@ -323,7 +324,6 @@ void knn_over_ranks(Ranks& ranks, Context& context, const KnnOverRanks& call, co
         DistributedSearch<T>(ranks, context, shared, call.queries, call.k, call.options, on_gpu, ids.order())
             .run(rows, summary);
     }
-    account_for(ranks, *shared.there, summary.stages);
 }
 
 template void knn_over_ranks<float>(Ranks&, Context&, const KnnOverRanks&, const MakePartSearcher<float>&,
