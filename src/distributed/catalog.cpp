@@ -214,7 +214,12 @@ Catalog catalog_over_ranks(Ranks& ranks, Context& context, const CatalogOverRank
     result.box = call.groups.box;
     result.lengths = call.groups;
     StageReports stages;
-    ranks.agreed([&] { stages = describer->take_stages(); });
+    ranks.agreed([&] {
+        stages = describer->take_stages();
+        for (const StageReports& of_vectors : {vectors.floats->take_stages(), vectors.doubles->take_stages()}) {
+            stages.insert(stages.end(), of_vectors.begin(), of_vectors.end());
+        }
+    });
     const StageReports of_host = context.take_stages();
     stages.insert(stages.end(), of_host.begin(), of_host.end());
     result.stages = joined_stages(stages);
