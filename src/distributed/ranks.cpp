@@ -92,10 +92,13 @@ std::vector<RankMessage> Ranks::finish_exchange() {
     return received;
 }
 
-void Ranks::share_devices(bool has_gpu) {
-    auto* const devices = dynamic_cast<DeviceCommunicator*>(&communicator_);
-    const bool accepts = devices != nullptr && devices->accepts_device_memory();
-    devices_ = accepts && size() > 1 && any(has_gpu) ? devices : nullptr;
+bool Ranks::accepts_device_memory() const {
+    const auto* const devices = dynamic_cast<const DeviceCommunicator*>(&communicator_);
+    return size() > 1 && devices != nullptr && devices->accepts_device_memory();
+}
+
+void Ranks::use_buffers(bool use) {
+    devices_ = use ? dynamic_cast<DeviceCommunicator*>(&communicator_) : nullptr;
 }
 
 void Ranks::exchange_buffers(const std::vector<SendBuffer>& sent, const std::vector<ReceiveBuffer>& received,

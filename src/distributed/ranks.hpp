@@ -49,10 +49,11 @@ public:
     void count_from_device(std::int64_t bytes) noexcept { traffic_.bytes_from_device += bytes; }
     void count_migrated(std::int64_t bytes) noexcept { traffic_.bytes_migrated += bytes; }
 
-    /// Collective. States whether this rank works on a GPU in this call.
-    void share_devices(bool has_gpu);
-    /// Whether points travel by exchange_buffers(), since some rank works on a GPU and the communicator accepts its
-    /// memory. The same on all ranks.
+    /// Whether this rank's communicator can exchange buffers in memory of GPUs with others.
+    [[nodiscard]] bool accepts_device_memory() const;
+    /// States whether points travel by exchange_buffers(); the same on all ranks, whose communicators accept that.
+    void use_buffers(bool use);
+    /// Whether they do, since some rank works on a GPU and the communicator accepts its memory.
     [[nodiscard]] bool exchanges_buffers() const noexcept { return devices_ != nullptr; }
     /// Buffers from and to other ranks, of equal size on both sides (device_communicator.hpp). Does not take those
     /// without bytes.

@@ -5,6 +5,18 @@
 
 namespace kith::detail {
 
+namespace {
+
+/// What each rank tells all others.
+template <Coordinate T>
+struct OfRank {
+    PointBounds<T> bounds;
+    bool is_on_gpu = false;
+    bool accepts_device_memory = false;
+};
+
+} // namespace
+
 template <Coordinate T>
 NormalizedPoints<T> normalized(const Frame<T>& frame, const PointsView& view) {
     return normalize_queries(view, frame, finite_bounds_of<T>(view, PointError::points_not_finite));
@@ -20,12 +32,17 @@ SharedPoints<T> share_frame(Ranks& ranks, Context& context, const PointsView& po
         shared.there = on_gpu ? on_gpu(context, points.dimension()) : std::make_shared<PartPoints<T>>(context);
         mine = shared.there->bounds(points, PointError::points_not_finite);
     });
-    ranks.share_devices(shared.there->is_on_gpu());
     shared.ownership = Ownership(ranks, points.count());
     PointBounds<T> all;
-    for (const PointBounds<T>& bounds : ranks.gather(mine)) {
-        all.join(bounds);
+    bool any_is_on_gpu = false;
+    bool all_accept_it = true;
+    for (const OfRank<T>& of_rank :
+         ranks.gather(OfRank<T>{mine, shared.there->is_on_gpu(), ranks.accepts_device_memory()})) {
+        all.join(of_rank.bounds);
+        any_is_on_gpu = any_is_on_gpu || of_rank.is_on_gpu;
+        all_accept_it = all_accept_it && of_rank.accepts_device_memory;
     }
+    ranks.use_buffers(any_is_on_gpu && all_accept_it);
     if (shared.ownership.total() == 0) {
         all.lower.fill(0);
         all.upper.fill(0);
