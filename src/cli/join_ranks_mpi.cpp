@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <thread>
@@ -44,8 +45,10 @@ LaunchedRanks join_launched_ranks() {
                       "Start it with the launcher of its own MPI, or run without mpirun");
         return {};
     }
+    // Points travel through the hosts: the program chooses a GPU after MPI_Init, which many GPU-aware MPIs do not accept,
+    // and has not run with one.
     return {std::shared_ptr<void>(nullptr, [](void*) { finish_together(); }),
-            std::make_unique<MpiCommunicator>(MPI_COMM_WORLD)};
+            std::make_unique<MpiCommunicator>(MPI_COMM_WORLD, std::int64_t{1} << 30, false)};
 }
 
 /// The first line of what the library says of itself, which it does before it is initialized.
