@@ -78,7 +78,9 @@ class Ranks:
         points or weight; 0 cuts as equally as possible. Must be the same on all processes.
     device_memory : bool
         Whether the MPI library accepts memory of GPUs (a GPU-aware MPI), which mpi4py does not tell. If so, processes that
-        work on GPUs send each other points from there, without a copy on their hosts. Must be the same on all processes.
+        work on GPUs send each other points from there, without a copy on their hosts. Must be the same on all processes. The
+        GPU of `device` must be the current device of the thread that calls kith, for many MPIs already when `mpi4py.MPI`
+        is imported: `cupy.cuda.Device(i).use()`, `torch.cuda.set_device(i)`.
 
     Attributes
     ----------
