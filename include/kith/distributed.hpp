@@ -38,8 +38,10 @@
 // bytes for each cluster of all ranks; for hdbscan() the rows of min_samples - 1 neighbors, and on rank 0 about 130 bytes
 // for each point of all ranks; one copy of all points that it sends, each with a number of 1 to 5 bytes (up to
 // 10 if it is an id), until they are sent; and about three copies of the points that it fetches from other ranks while
-// they arrive. The points of a rank should be near each other; otherwise it may fetch the points of all ranks.
-// knn_visit() and sum_neighbors() by k neighbors search twice.
+// they arrive. Ranks with GPUs hold the coordinates that they send and receive on the GPU: one copy of each, and, for
+// radius searches, fof() and dbscan(), a copy of their own points joined with those received. The points of a rank should
+// be near each other; otherwise it may fetch the points of all ranks. knn_visit() and sum_neighbors() by k neighbors
+// search twice.
 //
 // Each rank calls the progress callback of its own Execution. If run_ranks() gives one Execution to all ranks, its
 // callback is called concurrently, at most once at a time per rank.

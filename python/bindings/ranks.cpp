@@ -71,7 +71,7 @@ public:
     void abort(const std::string& reason) noexcept override {
         try {
             call([&] { ranks_.attr("abort")(reason.c_str()); });
-        } catch (const std::exception&) { // there is nobody left to tell
+        } catch (const std::exception&) { // the other ranks cannot be reached
         }
     }
 

@@ -41,7 +41,8 @@ private:
     std::int64_t first_own_ = 0;
 };
 
-/// Coordinates as passed, where the own points are, and numbers of own points and ghost points, by ascending number.
+/// Coordinates as passed, on the GPU if own or fetched points are there, and numbers of own points and ghost points, by
+/// ascending number.
 struct JoinedRows {
     HeldPoints rows;
     JoinedNumbers numbers;

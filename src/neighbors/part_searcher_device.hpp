@@ -1,9 +1,10 @@
 // Searches the points of a part on a GPU: trees and rows are those of the searches of one process (search_device.hpp,
 // radius_device.hpp).
 //
-// Points are uploaded, and stay until the searcher ends. To the host go the boxes of all nodes and the row of each
-// position, of separate queries those of the leaves, and the rows, block by block: no coordinates. A search among other
-// points uploads them, and goes through a tree of the selected receivers, which a GPU takes from that of all.
+// Points are uploaded if they are the host's, and stay until the searcher ends. To the host go the boxes of all nodes
+// and the row of each position, of separate queries those of the leaves, and the rows, block by block: no coordinates.
+// A search among other points uploads them if they are the host's, and goes through a tree of the selected receivers,
+// which a GPU takes from that of all.
 #pragma once
 
 #include "neighbors/part_searcher.hpp"

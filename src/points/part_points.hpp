@@ -1,8 +1,8 @@
 // What is read of the points of one part of a set, such as those of a rank, wherever they are: this class reads the
 // host's, part_points_device.hpp those of a GPU, too. The algorithms of distributed/ do not know which.
 //
-// Of points of a GPU the host gets bounds, squared distances from boxes, and the rows that it asks for, which are the
-// points that other parts need. All points come to it only where coordinates are tiny or points are refused, since the
+// Of points of a GPU the host gets bounds, squared distances from boxes, and, where points do not travel between GPUs,
+// the rows that other parts need. All points come to it only where coordinates are tiny or points are refused, since the
 // host then tells them apart and names them, and where points are redistributed.
 #pragma once
 

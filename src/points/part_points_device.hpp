@@ -1,7 +1,7 @@
 // What a host reads of points of a GPU, or of its own (part_points.hpp).
 //
 // Cost: a pass over the points for their bounds; then the listed rows only, of which 4 bytes each go to the GPU, and a
-// squared distance or their coordinates to the host.
+// squared distance or, where points do not travel between GPUs, their coordinates to the host.
 #pragma once
 
 #include "cuda/device_context.hpp"
