@@ -32,8 +32,8 @@ struct Particles {
     IntegersView types = {};
     /// Per unit of mass, one per particle, 0 for all but gas; in units of velocities squared. Only halos() uses them.
     std::optional<ScalarsView> internal_energies = {};
-    /// A tree of the positions, in the box of the groups, on the CPU and of Engine::tree: halos() then builds none. Only
-    /// halos() of one process uses it, on the CPU (a GPU builds its own), and only until it returns.
+    /// A tree of the positions, in the box of the groups, on the CPU and of Engine::tree: halos() then builds none.
+    /// Only halos() of one process uses it, on the CPU (a GPU builds its own), and only until it returns.
     const Tree* tree = nullptr;
 };
 

@@ -37,8 +37,8 @@ struct CatalogFile {
 
     /// Columns that the file lacks are empty. `members` is always empty: the members of group g are the entries
     /// offset[g] to offset[g] + count[g] - 1 of file_rows and ids. `velocity` is the mean velocity in the units of the
-    /// snapshot if kith wrote it, otherwise GroupVel as stored. `center` is GroupCM, or GroupPos if there is none. `box`
-    /// has one period per axis, and no origins, which the file does not store.
+    /// snapshot if kith wrote it, otherwise GroupVel as stored. `center` is GroupCM, or GroupPos if there is none.
+    /// `box` has one period per axis, and no origins, which the file does not store.
     Catalog catalog;
     /// The bound halos, if the file has any or kith sought them. Columns that the file lacks are empty, and so are
     /// `members`, `energies` and `offset`; `count` are bound members, which `kith halos` writes in front of a group's

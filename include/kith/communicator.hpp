@@ -23,8 +23,8 @@ struct RankMessage {
     std::vector<std::byte> bytes;
 };
 
-/// A group of ranks. All functions except rank(), size(), threads() and abort() are collective: every rank calls the same
-/// functions in the same order, from one thread at a time. A collective call returns when the part of this rank is
+/// A group of ranks. All functions except rank(), size(), threads() and abort() are collective: every rank calls the
+/// same functions in the same order, from one thread at a time. A collective call returns when the part of this rank is
 /// complete, and throws kith::Error if another rank has aborted.
 class Communicator {
 public:
@@ -73,7 +73,8 @@ struct Traffic {
     std::int64_t bytes_received = 0;
     std::int64_t messages_sent = 0;
     std::int64_t bytes_from_device = 0; ///< that the rank's GPU sent to its host, if it worked on the points
-    /// Coordinates, velocities and other columns of its points that rebalancing sent to other ranks; a part of bytes_sent.
+    /// Coordinates, velocities and other columns of its points that rebalancing sent to other ranks; a part of
+    /// bytes_sent.
     std::int64_t bytes_migrated = 0;
 };
 

@@ -29,7 +29,8 @@ struct DensitySource {
     BlockSource next = {};
 };
 
-/// The files of write_densities_npz() and write_densities_hdf5(), byte for byte; or the density alone, as a NumPy array.
+/// The files of write_densities_npz() and write_densities_hdf5(), byte for byte; or the density alone, as a NumPy
+/// array.
 /// Throws Error(file).
 void stream_densities_npz(const std::filesystem::path& path, const DensitySource& densities,
                           const Provenance& provenance);

@@ -1,9 +1,9 @@
 // Communication between memory of GPUs, for ranks whose points are searched on GPUs.
 //
 // The points that ranks with GPUs send each other travel from buffers into buffers whose sizes are known. If the
-// communicator accepts memory of GPUs, these buffers are there, and the points do not go through memory of the host. The
-// answers do not depend on it. mpi.hpp and run_ranks() have such communicators; derive from DeviceCommunicator to use
-// another communication library that can do so.
+// communicator accepts memory of GPUs, these buffers are there, and the points do not go through memory of the host.
+// The answers do not depend on it. mpi.hpp and run_ranks() have such communicators; derive from DeviceCommunicator to
+// use another communication library that can do so.
 #pragma once
 
 #include <kith/communicator.hpp>
@@ -37,10 +37,10 @@ public:
     /// Whether the buffers of exchange_buffers() may be in memory of GPUs. The same on all ranks. Not collective.
     [[nodiscard]] virtual bool accepts_device_memory() const noexcept = 0;
 
-    /// Collective. Sends buffers to other ranks, and receives theirs. A rank sends at most one buffer to each other rank,
-    /// and none without bytes; each has a buffer of the same size at its destination. Buffers are memory of the host, or,
-    /// if `copy` is not empty, of this rank's GPU, whose work on them is complete. Returns when received bytes have
-    /// arrived and those sent may be changed. An implementation need not call `copy`, which is this rank's.
+    /// Collective. Sends buffers to other ranks, and receives theirs. A rank sends at most one buffer to each other
+    /// rank, and none without bytes; each has a buffer of the same size at its destination. Buffers are memory of the
+    /// host, or, if `copy` is not empty, of this rank's GPU, whose work on them is complete. Returns when received
+    /// bytes have arrived and those sent may be changed. An implementation need not call `copy`, which is this rank's.
     virtual void exchange_buffers(std::span<const SendBuffer> sent, std::span<const ReceiveBuffer> received,
                                   const CopyBytes& copy) = 0;
 };

@@ -6,11 +6,11 @@
 // hdbscan(), spanning_tree(), fof_ladder(), hierarchy(), edges_in_order(), catalog(), halos(), z_order() and gather(),
 // with the engine tree or automatic, on points, not on a Tree, which belongs to one process. All others refuse it on
 // every rank.
-// knn(), knn_into(), radius_search(), radius_count(), fof(), dbscan() and catalog() also run on a GPU of each rank, with
-// points in host memory or in that of this GPU; ranks with and without GPUs work together. Results are in host memory;
-// knn_into() fills rows on either side. The others run on the CPU, and refuse a GPU on every rank. Where points travel
-// between GPUs (device_communicator.hpp), their memory comes from the device and not from Execution::memory, within the
-// memory budget, and a call may wait for all work of its device when it takes and frees it.
+// knn(), knn_into(), radius_search(), radius_count(), fof(), dbscan() and catalog() also run on a GPU of each rank,
+// with points in host memory or in that of this GPU; ranks with and without GPUs work together. Results are in host
+// memory; knn_into() fills rows on either side. The others run on the CPU, and refuse a GPU on every rank. Where points
+// travel between GPUs (device_communicator.hpp), their memory comes from the device and not from Execution::memory,
+// within the memory budget, and a call may wait for all work of its device when it takes and frees it.
 //
 // Points stay on their rank; each rank gets the answers for its own points or queries, in their order. The global index
 // of a point is the number of points on lower ranks plus its row. The answers are bit-identical to those of one process
@@ -35,13 +35,13 @@
 //
 // Memory per rank: that of the serial call, for radius searches, sum_neighbors() and knn_visit() about twice that in
 // addition to the rows; for pair_counts() also a tree of what it fetches from one other rank at a time; for dbscan() 8
-// bytes for each cluster of all ranks; for hdbscan() the rows of min_samples - 1 neighbors, and on rank 0 about 130 bytes
-// for each point of all ranks; one copy of all points that it sends, each with a number of 1 to 5 bytes (up to
+// bytes for each cluster of all ranks; for hdbscan() the rows of min_samples - 1 neighbors, and on rank 0 about 130
+// bytes for each point of all ranks; one copy of all points that it sends, each with a number of 1 to 5 bytes (up to
 // 10 if it is an id), until they are sent; and about three copies of the points that it fetches from other ranks while
 // they arrive. Ranks with GPUs hold the coordinates that they send and receive on the GPU: one copy of each, and, for
-// radius searches, fof() and dbscan(), a copy of their own points joined with those received. The points of a rank should
-// be near each other; otherwise it may fetch the points of all ranks. knn_visit() and sum_neighbors() by k neighbors
-// search twice.
+// radius searches, fof() and dbscan(), a copy of their own points joined with those received. The points of a rank
+// should be near each other; otherwise it may fetch the points of all ranks. knn_visit() and sum_neighbors() by k
+// neighbors search twice.
 //
 // Each rank calls the progress callback of its own Execution. If run_ranks() gives one Execution to all ranks, its
 // callback is called concurrently, at most once at a time per rank.
@@ -74,11 +74,11 @@ struct RankOptions {
     /// on all ranks. It makes no difference to catalog(), whose groups are divided among ranks anyway, to z_order() and
     /// gather(), and to calls on a spanning tree.
     bool rebalance = false;
-    /// Optional, used if the call rebalances several ranks, and by z_order(): the cost of each point of this rank in any
-    /// unit, finite and 0 or more. Each rank then gets about the same sum of weights instead of the same number of
-    /// points. A weight below 1/64 of the mean counts as that; if all are 0, all points are alike. Either all ranks that
-    /// have points pass weights, or none. The answers do not depend on them. In a simulation, pass the `work` of the
-    /// previous result's Distribution.
+    /// Optional, used if the call rebalances several ranks, and by z_order(): the cost of each point of this rank in
+    /// any unit, finite and 0 or more. Each rank then gets about the same sum of weights instead of the same number of
+    /// points. A weight below 1/64 of the mean counts as that; if all are 0, all points are alike. Either all ranks
+    /// that have points pass weights, or none. The answers do not depend on them. In a simulation, pass the `work` of
+    /// the previous result's Distribution.
     ScalarsView weights = {};
     /// Used if the call rebalances, and by z_order(): how much the parts of ranks may differ, as a fraction of the mean
     /// number of points or weight, from 0 to 1. 0 divides points as equally as their number, or weights, allow; that
@@ -87,13 +87,13 @@ struct RankOptions {
 };
 
 /// Runs a call over the ranks of a communicator, on each with `local`, which may be on a GPU for some calls:
-/// `kith::knn(points, 16, {.execution = kith::over(ranks)})`. Refers to the communicator, and to the ids and weights, for
-/// as long as it is used; for one call at a time, since calls over ranks are collective.
+/// `kith::knn(points, 16, {.execution = kith::over(ranks)})`. Refers to the communicator, and to the ids and weights,
+/// for as long as it is used; for one call at a time, since calls over ranks are collective.
 [[nodiscard]] Execution over(Communicator& communicator, Execution local = cpu(), RankOptions rank_options = {});
 
-/// Collective. The GPU of this rank, for `kith::over(ranks, kith::cuda(kith::gpu_of_rank(ranks)))`: the ranks of a machine,
-/// which its host name tells, take the GPUs that they see there in turn. Throws unsupported in a build without CUDA, and
-/// device if a rank sees no GPU; on all ranks.
+/// Collective. The GPU of this rank, for `kith::over(ranks, kith::cuda(kith::gpu_of_rank(ranks)))`: the ranks of a
+/// machine, which its host name tells, take the GPUs that they see there in turn. Throws unsupported in a build without
+/// CUDA, and device if a rank sees no GPU; on all ranks.
 [[nodiscard]] int gpu_of_rank(Communicator& ranks);
 
 namespace detail {

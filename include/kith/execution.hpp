@@ -96,8 +96,8 @@ inline Execution cpu(int threads = 0, Progress progress = {}) {
 }
 
 /// Run on a GPU. The call returns when its work on the stream is complete; it synchronizes with that stream, never with
-/// the whole device, but where ranks exchange points from memory of GPUs (distributed.hpp). Points and results may be in
-/// device or host memory; the stages include the time of copies between them.
+/// the whole device, but where ranks exchange points from memory of GPUs (distributed.hpp). Points and results may be
+/// in device or host memory; the stages include the time of copies between them.
 inline Execution cuda(int device = 0, CudaStream stream = nullptr, Progress progress = {}) {
     return Execution{Device{DeviceKind::cuda, device}, 0, std::move(progress), stream};
 }

@@ -169,8 +169,8 @@ FofSummary fof_into(std::span<std::int32_t> labels, const PointsOrTree& points, 
                     const FofOptions& options = {});
 
 /// The groups of the primary points, with the secondary ones joined to them, those for which `is_secondary` is not 0:
-/// each to the group of its nearest primary within the linking length, ties by lowest index. A relative length refers to
-/// the primaries alone. Groups of fewer than `min_primaries` primaries are left out; the others are numbered by
+/// each to the group of its nearest primary within the linking length, ties by lowest index. A relative length refers
+/// to the primaries alone. Groups of fewer than `min_primaries` primaries are left out; the others are numbered by
 /// decreasing number of all members, ties by smallest index. Points of no group have the label -1; `sizes` count all
 /// members. The box is that of the primaries. Also throws invalid_argument (another number of marks than of points,
 /// min_primaries below 1), unsupported (a GPU, ranks, phase space). Cost: that of fof() and of one neighbor for each

@@ -32,15 +32,16 @@ struct HaloFileOptions {
 
 /// Writes what write_catalog_hdf5() writes of the groups, whose members must be in the order that order_members() gives
 /// them, with these differences: GroupPos is the potential minimum of the group's halo (of a group without one, the
-/// center of mass), GroupCM the center of mass of the group; Group_R_* and Group_M_* are the spheres about GroupPos, for
-/// each of the overdensities (0 for a group without halo); GroupNsubs, GroupFirstSub and /Subhalo refer to the halos.
+/// center of mass), GroupCM the center of mass of the group; Group_R_* and Group_M_* are the spheres about GroupPos,
+/// for each of the overdensities (0 for a group without halo); GroupNsubs, GroupFirstSub and /Subhalo refer to the
+/// halos.
 /// Throws as write_catalog_hdf5() and order_members().
 void write_halos_hdf5(const std::filesystem::path& path, const Halos& halos, const Catalog& groups,
                       const Snapshot& snapshot, const Provenance& provenance, const HaloFileOptions& options = {});
 
-/// The same file, byte for byte, from the columns of all groups and halos, and from members that are made while they are
-/// written. Of the snapshot it needs what stream_catalog_hdf5() needs, and of each halo's most bound member, which is row
-/// halos.member_array[halos.offset[i]], the row of the file and the id.
+/// The same file, byte for byte, from the columns of all groups and halos, and from members that are made while they
+/// are written. Of the snapshot it needs what stream_catalog_hdf5() needs, and of each halo's most bound member, which
+/// is row halos.member_array[halos.offset[i]], the row of the file and the id.
 void stream_halos_hdf5(const std::filesystem::path& path, const Halos& halos, const Catalog& groups,
                        const MemberSource& members, const Snapshot& snapshot, const Provenance& provenance,
                        const HaloFileOptions& options = {});

@@ -118,11 +118,11 @@ struct Halos : HaloSummary {
 /// those of other ranks, and spheres are collected from all. With kith::cuda(), in one process, halos are found on the
 /// GPU; labels and particles are the host's, and so are the results, which are the same. Throws Error: invalid_argument
 /// (what catalog() refuses; no velocities where members are unbound; another dimension; a softening, scale factor or G
-/// that is not above 0; an H, density parameter, factor or least radius that is negative or not finite; no softening for
-/// groups of particles without a volume; a particles.tree of another number, dimension or type of points than the
+/// that is not above 0; an H, density parameter, factor or least radius that is negative or not finite; no softening
+/// for groups of particles without a volume; a particles.tree of another number, dimension or type of points than the
 /// positions, or in another box than the groups; coordinates are not compared), unsupported (particles in memory of a
-/// GPU; a GPU over ranks, or in a build without CUDA; a particles.tree on a GPU, of another engine than the tree, or over
-/// ranks), and as catalog().
+/// GPU; a GPU over ranks, or in a build without CUDA; a particles.tree on a GPU, of another engine than the tree, or
+/// over ranks), and as catalog().
 [[nodiscard]] Halos halos(const FofResult& groups, const Particles& particles, const HaloOptions& options = {});
 
 /// The same for labels in the caller's memory, as written by fof_into(), in one process.

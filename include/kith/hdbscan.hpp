@@ -6,8 +6,8 @@
 // min_cluster_size points or more, and those that last longest are selected. Edges have a total order, so tree, labels
 // and every other number are unique and the same for every engine and number of threads (docs/semantics.md,
 // "HDBSCAN*"). Sources: Campello, Moulavi and Sander, PAKDD 2013; outlier scores: Campello, Moulavi, Zimek and Sander,
-// TKDD 10 (2015) 5; the options are those of scikit-learn. Cost: close to O(N log N) in low dimensions, plus a search for
-// min_samples neighbors.
+// TKDD 10 (2015) 5; the options are those of scikit-learn. Cost: close to O(N log N) in low dimensions, plus a search
+// for min_samples neighbors.
 #pragma once
 
 #include <kith/box.hpp>
@@ -95,8 +95,8 @@ struct HdbscanResult {
     [[nodiscard]] std::int64_t points() const noexcept { return static_cast<std::int64_t>(labels.size()); }
     [[nodiscard]] std::int64_t clusters() const noexcept { return static_cast<std::int64_t>(sizes.size()); }
 
-    /// The labels of DBSCAN* at eps, those of dbscan() with star = true and the same min_samples, without a search: core
-    /// points are numbered by cluster, all others -1. O(n). Throws Error: invalid_argument (an eps that dbscan()
+    /// The labels of DBSCAN* at eps, those of dbscan() with star = true and the same min_samples, without a search:
+    /// core points are numbered by cluster, all others -1. O(n). Throws Error: invalid_argument (an eps that dbscan()
     /// refuses), unsupported (a GPU, ranks, clusters found over several ranks), out_of_memory, canceled.
     [[nodiscard]] std::vector<std::int32_t> cut(double eps, const Execution& execution = {}) const;
 };

@@ -29,8 +29,8 @@
 namespace kith {
 
 /// The groups at a linking length, from the spanning tree of the points: the same labels, sizes and number of groups as
-/// those of fof(), without a search. O(n), in parallel. Over ranks collective: 64-bit labels of this rank's points; only
-/// components of a rank that other ranks continue are sent. Throws Error: invalid_argument (a length that fof()
+/// those of fof(), without a search. O(n), in parallel. Over ranks collective: 64-bit labels of this rank's points;
+/// only components of a rank that other ranks continue are sent. Throws Error: invalid_argument (a length that fof()
 /// refuses), out_of_memory, canceled.
 [[nodiscard]] FofResult fof(const SpanningTree& tree, LinkingLength linking_length, const Execution& execution = {});
 
@@ -67,7 +67,8 @@ public:
     [[nodiscard]] std::span<const Merge> merges() const;
     /// Those of this rank. Throws Error: invalid_argument unless the hierarchy was found over ranks.
     [[nodiscard]] std::span<const Merge64> merges64() const;
-    /// The edges of these merges, one for each. Throws Error: invalid_argument unless the hierarchy was found over ranks.
+    /// The edges of these merges, one for each. Throws Error: invalid_argument unless the hierarchy was found over
+    /// ranks.
     [[nodiscard]] const SpanningTree& merged_edges() const;
 
     /// Writes SciPy's linkage matrix for fcluster(), dendrogram() and similar functions: n - 1 rows of left, right,
@@ -161,8 +162,8 @@ private:
 };
 
 /// The groups of points, or of a spanning tree, at linking lengths in non-decreasing order. Memory beyond the spanning
-/// tree: 12 bytes per point during the call, and 12 bytes for each listed group; over ranks 24 bytes for each group that
-/// this rank lists. Throws Error: invalid_argument (no
+/// tree: 12 bytes per point during the call, and 12 bytes for each listed group; over ranks 24 bytes for each group
+/// that this rank lists. Throws Error: invalid_argument (no
 /// linking length; one that is smaller than the one before it; min_members < 1) and as fof() and spanning_tree().
 [[nodiscard]] FofLadder fof_ladder(const PointsOrTree& points, std::span<const LinkingLength> linking_lengths,
                                    const FofLadderOptions& options = {});

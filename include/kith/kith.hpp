@@ -1,6 +1,6 @@
 // All headers of kith's core: trees, neighbors, groups and their hierarchy, clusters, spanning trees, catalogs, bound
-// halos, ranks. Not included: files, <kith/io.hpp>; MPI, <kith/mpi.hpp>; for your own loops, walks, <kith/walk.hpp>, and
-// k-d trees, <kith/device/kdtree.hpp>.
+// halos, ranks. Not included: files, <kith/io.hpp>; MPI, <kith/mpi.hpp>; for your own loops, walks, <kith/walk.hpp>,
+// and k-d trees, <kith/device/kdtree.hpp>.
 #pragma once
 
 #include <kith/async.hpp>

@@ -6,8 +6,8 @@
 // 2000), as a policy of the pair walk of the jz-tree paper, section IV-A. Pairs of nodes whose distances all lie in one
 // bin count as the product of their numbers of points; on a GPU one of the nodes is a leaf, of up to 32 points. Cost:
 // between O(N) nodes and one comparison per pair within the last edge, undecided edge and vector lane; mean separations
-// need the distance of every pair within the last edge. Memory besides the tree: none per pair; with weights 4 bytes per
-// point.
+// need the distance of every pair within the last edge. Memory besides the tree: none per pair; with weights 4 bytes
+// per point.
 #pragma once
 
 #include <kith/communicator.hpp>
@@ -53,8 +53,8 @@ struct PairCountOptions {
 struct PairCounts {
     std::vector<std::int64_t> counts; ///< of each bin, row-major: bins of r, rp or s; for each those of pi or mu
     std::vector<double> weighted;     ///< sums of the products of the weights of each bin; empty without weights
-    /// Mean of r, rp or s of the pairs of each bin, weighted by their weights; NaN without pairs or weight. Empty unless
-    /// asked for.
+    /// Mean of r, rp or s of the pairs of each bin, weighted by their weights; NaN without pairs or weight. Empty
+    /// unless asked for.
     std::vector<double> separations;
     std::int64_t vanished_weights = 0; ///< weights above 0 that count as 0, being 2^-31 or less of the power of two at
                                        ///< or below the largest; 0 if a set has no points
@@ -73,17 +73,17 @@ struct PairCounts {
 /// image. Over ranks these are the pairs of the points of all ranks, counted by all, which all get the same result;
 /// edges and options are the same on all. Throws Error: invalid_argument (fewer than two edges, edges that descend, are
 /// negative, NaN, or above 0 with a square that underflows relative to the largest coordinate or period; second edges
-/// for r, or none for the others; edges of mu above 1; with separations a last edge that is infinite, as the type of the
-/// points rounds it; a line of sight that is no axis; weights of another number than the points, negative or not finite;
-/// other_weights without another set; an invalid box; a box in addition to a tree), invalid_points (points that are not
-/// finite, extent over twice the period), too_large (more than 2^31 - 1 points), unsupported (dimension not built,
-/// another engine than the tree, a GPU over ranks), out_of_memory, canceled.
+/// for r, or none for the others; edges of mu above 1; with separations a last edge that is infinite, as the type of
+/// the points rounds it; a line of sight that is no axis; weights of another number than the points, negative or not
+/// finite; other_weights without another set; an invalid box; a box in addition to a tree), invalid_points (points that
+/// are not finite, extent over twice the period), too_large (more than 2^31 - 1 points), unsupported (dimension not
+/// built, another engine than the tree, a GPU over ranks), out_of_memory, canceled.
 [[nodiscard]] PairCounts pair_counts(const PointsOrTree& points, std::span<const double> edges,
                                      const PairCountOptions& options = {});
 
 /// The same for all pairs of a point and one of another set, of the points' type and dimension. The box is that of the
-/// points; the other set is wrapped into it. Also throws invalid_argument (another type or dimension) and invalid_points
-/// (others too far away), as knn() for queries.
+/// points; the other set is wrapped into it. Also throws invalid_argument (another type or dimension) and
+/// invalid_points (others too far away), as knn() for queries.
 [[nodiscard]] PairCounts pair_counts(const PointsOrTree& points, const PointsView& other, std::span<const double> edges,
                                      const PairCountOptions& options = {});
 

@@ -75,8 +75,8 @@ struct SnapshotHeader {
     std::optional<double> time;                    ///< for cosmological snapshots the scale factor
     std::optional<double> redshift;
     std::optional<Frame> frame; ///< absent: not known to be cosmological, nothing is claimed
-    /// Gravitational softening of each type at this time: Plummer equivalent, in the units of the positions. 0: the file
-    /// does not state it.
+    /// Gravitational softening of each type at this time: Plummer equivalent, in the units of the positions. 0: the
+    /// file does not state it.
     std::array<double, max_types> softening{};
     /// Omega0, HubbleParam, UnitLength_in_cm, ... as found; those of SWIFT also under Gadget's names.
     std::map<std::string, double> parameters;

@@ -3,10 +3,10 @@
 // Every query sums over its k nearest neighbors, or over those within a radius, weighted by a kernel of that reach; no
 // list of neighbors is stored. docs/semantics.md, "Sums over neighbors", has every formula and the order of all
 // operations: results have the same bits on every machine and device, for every engine and number of threads. Source:
-// Monaghan 1992 (ARA&A 30, 543) for the method; Dehnen and Aly 2012 (MNRAS 425, 1068) for the kernels. Cost: that of the
-// neighbor search (knn.hpp, radius.hpp), and some 0.1 us for each query and 32 neighbors on the CPU. Memory: results,
-// the search's working copy and, for gradients, one copy of the positions; on a GPU also a copy of masses and fields,
-// and one block of rows, of up to 1 GiB.
+// Monaghan 1992 (ARA&A 30, 543) for the method; Dehnen and Aly 2012 (MNRAS 425, 1068) for the kernels. Cost: that of
+// the neighbor search (knn.hpp, radius.hpp), and some 0.1 us for each query and 32 neighbors on the CPU. Memory:
+// results, the search's working copy and, for gradients, one copy of the positions; on a GPU also a copy of masses and
+// fields, and one block of rows, of up to 1 GiB.
 #pragma once
 
 #include <kith/execution.hpp>
@@ -82,8 +82,8 @@ struct FieldSums {
     std::vector<double> gradient; ///< rows x dimension, row-major
 };
 
-/// One number per query, in the order of the queries, float64, in the units of the input. Where there is nothing to sum,
-/// sums are 0, means and the like NaN, and the reach of k neighbors infinite; where the reach is 0 the density is
+/// One number per query, in the order of the queries, float64, in the units of the input. Where there is nothing to
+/// sum, sums are 0, means and the like NaN, and the reach of k neighbors infinite; where the reach is 0 the density is
 /// infinite, or NaN without any mass.
 struct NeighborSums : SearchSummary {
     std::vector<double> density;          ///< sum of mass times kernel
@@ -98,9 +98,9 @@ struct NeighborSums : SearchSummary {
 /// Sums around every point (a point is its own neighbor unless exclude_self), or around every query. A row of fewer
 /// than k neighbors is summed as it is. Throws Error: invalid_argument (what knn() and radius_search() refuse; an
 /// infinite radius; masses or fields whose number is not that of the points, that are not finite, or misaligned; a
-/// negative mass; a gradient with a top hat; a gradient of fields with separate queries), unsupported (a GPU over ranks,
-/// an engine without such a search), and as knn() or radius_search(). Over ranks each gets the sums of its own points or
-/// queries; masses and fields are those of its own points, of the same types on all.
+/// negative mass; a gradient with a top hat; a gradient of fields with separate queries), unsupported (a GPU over
+/// ranks, an engine without such a search), and as knn() or radius_search(). Over ranks each gets the sums of its own
+/// points or queries; masses and fields are those of its own points, of the same types on all.
 [[nodiscard]] NeighborSums sum_neighbors(const PointsOrTree& points, const Neighborhood& neighborhood,
                                          const SumOptions& options = {});
 [[nodiscard]] NeighborSums sum_neighbors(const PointsOrTree& points, const PointsView& queries,

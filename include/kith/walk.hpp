@@ -1,5 +1,5 @@
-// Tree algorithms of your own over the planes of a kept kith::Tree: the arrays that walks read, attributes of nodes, and
-// the walks themselves (device/plane_view.hpp, device/plane_walks.hpp).
+// Tree algorithms of your own over the planes of a kept kith::Tree: the arrays that walks read, attributes of nodes,
+// and the walks themselves (device/plane_view.hpp, device/plane_walks.hpp).
 //
 //   const kith::Tree tree(points);
 //   const kith::walk::Planes<float, 3> planes(tree);
@@ -11,9 +11,9 @@
 //   }
 //
 // Header only, and free of what the library is built with, such as SIMD wrappers and thread pools: compile it with the
-// flags of your own loops. For distances that is -march=x86-64-v3 or native: without fused multiply-add each one calls a
-// library function. The caller runs tasks side by side: nothing here starts a thread. On a device the same view reads a
-// copy of Planes::bytes().
+// flags of your own loops. For distances that is -march=x86-64-v3 or native: without fused multiply-add each one calls
+// a library function. The caller runs tasks side by side: nothing here starts a thread. On a device the same view reads
+// a copy of Planes::bytes().
 #pragma once
 
 #include <kith/device/plane_view.hpp>
@@ -42,8 +42,8 @@ public:
     using View = TreeView<T, D>;
 
     /// Throws Error: invalid_argument (a tree of another scalar type or dimension), unsupported (an index on a GPU, or
-    /// of another engine than the tree). Cost: O(N d) time; memory 4 + d sizeof(T) bytes per point, and 8 + 2 d sizeof(T)
-    /// per node.
+    /// of another engine than the tree). Cost: O(N d) time; memory 4 + d sizeof(T) bytes per point, and 8 + 2 d
+    /// sizeof(T) per node.
     explicit Planes(const Tree& tree) {
         if (tree.dimension() != D) {
             throw Error(ErrorKind::invalid_argument, "the tree has points of " + std::to_string(tree.dimension()) +
@@ -178,7 +178,8 @@ struct InTurn {
 ///   Value leaf(Node leaf) const                                             from its points
 ///   Value join(Node node, const Value* children, std::int32_t count) const  from its children, in order
 ///
-/// for_each(count, body) calls body(i) for i in [0, count), in any order, also side by side; such as a parallel loop of yours.
+/// for_each(count, body) calls body(i) for i in [0, count), in any order, also side by side; such as a parallel loop of
+/// yours.
 template <class Value, class View, class Reducer, class ForEach = InTurn>
 [[nodiscard]] std::vector<Value> reduce(const View& tree, const Reducer& reducer, const ForEach& for_each = {}) {
     static_assert(!std::is_same_v<Value, bool>, "std::vector<bool> has no elements to write to side by side: use char");
@@ -211,8 +212,8 @@ struct Cell {
 
 namespace detail {
 
-/// Where two points part on the curve: bits of an axis above the exponent are equal on all axes, those with the exponent
-/// on the axes before. Of coincident points, the least exponent.
+/// Where two points part on the curve: bits of an axis above the exponent are equal on all axes, those with the
+/// exponent on the axes before. Of coincident points, the least exponent.
 struct Parting {
     int exponent = std::numeric_limits<int>::min();
     int axis = 0;

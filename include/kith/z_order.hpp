@@ -39,12 +39,12 @@ struct ZOrder {
     [[nodiscard]] std::span<const std::int64_t> indices64() const { return index_array.as_int64(); }
 };
 
-/// Coincident points follow each other by index. Over ranks the parts differ as RankOptions::imbalance says, unless more
-/// points than that agree in their first 126 bits along the curve, such as coincident ones: these are in one part.
+/// Coincident points follow each other by index. Over ranks the parts differ as RankOptions::imbalance says, unless
+/// more points than that agree in their first 126 bits along the curve, such as coincident ones: these are in one part.
 /// Memory: a tree of the points; over ranks also three copies of the points while they travel, and 32 bytes per point.
 /// Throws Error: invalid_argument (an invalid box, weights or imbalance), invalid_points (a point that is not finite,
-/// extent over twice the period), too_large (more than 2^31 - 1 points in one process or part), unsupported (a dimension
-/// that is not built; a GPU, where a kith::Tree has the order), out_of_memory, canceled.
+/// extent over twice the period), too_large (more than 2^31 - 1 points in one process or part), unsupported (a
+/// dimension that is not built; a GPU, where a kith::Tree has the order), out_of_memory, canceled.
 [[nodiscard]] ZOrder z_order(const PointsView& points, const ZOrderOptions& options = {});
 
 } // namespace kith

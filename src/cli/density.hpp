@@ -3,8 +3,8 @@
 // Every point is spread over about the size of the cell in which it has eight neighbors. Cells come from a pyramid
 // of grids, each twice as coarse as the one below: a point is shared between the two grids whose cells hold just fewer
 // and just more than that number, and the coarse grids are then added to the finer ones, smoothed on the way by
-// quadratic B-splines (Chaikin's weights 3/4 and 1/4). Sums over points are integers: counts, and masses in fixed point,
-// so that the picture is the same for any order of the points and any number of ranks. Cost: O(points + pixels x
+// quadratic B-splines (Chaikin's weights 3/4 and 1/4). Sums over points are integers: counts, and masses in fixed
+// point, so that the picture is the same for any order of the points and any number of ranks. Cost: O(points + pixels x
 // levels); mass is kept, except what is smoothed over an open edge.
 #pragma once
 

@@ -1,5 +1,5 @@
-// kith density: the density at every point, from its k nearest neighbors or those within a radius, into a file; and sums
-// of the file's columns with it.
+// kith density: the density at every point, from its k nearest neighbors or those within a radius, into a file; and
+// sums of the file's columns with it.
 #include "cli/commands.hpp"
 #include "cli/density_fields.hpp"
 #include "cli/few_points.hpp"
@@ -110,8 +110,8 @@ std::vector<RankArray> columns_of(const NeighborSums& sums, const Fields& fields
     return arrays;
 }
 
-/// Where half of the queries of all ranks or more have no neighbor but themselves: their number, and what their densities
-/// are. Collective.
+/// Where half of the queries of all ranks or more have no neighbor but themselves: their number, and what their
+/// densities are. Collective.
 std::string loneliness(const Arguments& arguments, RankTeam* ranks, const std::vector<std::int64_t>& counts,
                        bool separate_queries) {
     const bool with_self = !separate_queries && !arguments.exclude_self;

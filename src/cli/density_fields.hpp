@@ -1,7 +1,7 @@
 // The columns of a snapshot that kith density sums: --fields, --statistics and --density-gradient.
 //
-// A field is a number of each point. Velocities are one field per axis. What a file has one number of for all points, as
-// the mass of one type, is a column of stride 0.
+// A field is a number of each point. Velocities are one field per axis. What a file has one number of for all points,
+// as the mass of one type, is a column of stride 0.
 #pragma once
 
 #include "cli/parser.hpp"

@@ -42,8 +42,9 @@ struct Gravity {
     [[nodiscard]] std::vector<std::pair<std::string, std::optional<double>>> numbers() const;
 };
 
-/// From the options, the header and the types of an overview: the snapshot, or over ranks that of all. Adds warnings that
-/// name what is left out, and what to pass for it. Throws UsageError where unbinding was asked for and cannot be done.
+/// From the options, the header and the types of an overview: the snapshot, or over ranks that of all. Adds warnings
+/// that name what is left out, and what to pass for it. Throws UsageError where unbinding was asked for and cannot be
+/// done.
 [[nodiscard]] Gravity gravity_of(const HaloArguments& arguments, const io::Snapshot& snapshot,
                                  const io::Snapshot& overview, std::vector<std::string>& warnings);
 

@@ -45,8 +45,8 @@ LaunchedRanks join_launched_ranks() {
                       "Start it with the launcher of its own MPI, or run without mpirun");
         return {};
     }
-    // Points travel through the hosts: the program chooses a GPU after MPI_Init, which many GPU-aware MPIs do not accept,
-    // and has not run with one.
+    // Points travel through the hosts: the program chooses a GPU after MPI_Init, which many GPU-aware MPIs do not
+    // accept, and has not run with one.
     return {std::shared_ptr<void>(nullptr, [](void*) { finish_together(); }),
             std::make_unique<MpiCommunicator>(MPI_COMM_WORLD, std::int64_t{1} << 30, false)};
 }

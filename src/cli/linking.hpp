@@ -1,5 +1,5 @@
-// What kith fof, kith hierarchy and kith mst share: linking lengths, particles, the smallest group, labels by row of the
-// file.
+// What kith fof, kith hierarchy and kith mst share: linking lengths, particles, the smallest group, labels by row of
+// the file.
 #pragma once
 
 #include "cli/file_rows.hpp"
@@ -25,8 +25,8 @@ inline constexpr const char* help_of_b =
     "in mean separations, (V/N)^(1/d), where V is the box or, on open axes, the points' extent";
 inline constexpr const char* help_of_linking_length = "in the units of the file, instead of -b";
 
-/// Adds -b, which is 0.2 by default, and --linking-length, of which one excludes the other, and returns them. The length
-/// may be optional.
+/// Adds -b, which is 0.2 by default, and --linking-length, of which one excludes the other, and returns them. The
+/// length may be optional.
 template <class Length>
 std::pair<Option, Option> add_linking_length_options(const Parser& command, Length& length) {
     const Option relative =

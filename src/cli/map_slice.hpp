@@ -1,7 +1,7 @@
 // The slice of three-dimensional points that a map shows: those within a range of the third axis.
 //
-// A range holds lower <= z < upper; in a periodic box z is that of the first image that is not below it, so that a range
-// may go on beyond the box, and slices next to each other divide all points, but for rounding of images.
+// A range holds lower <= z < upper; in a periodic box z is that of the first image that is not below it, so that a
+// range may go on beyond the box, and slices next to each other divide all points, but for rounding of images.
 #pragma once
 
 #include "cli/parser.hpp"

@@ -1,6 +1,6 @@
 // The parser of the command line: CLI11's, whose header takes longer to compile than a command does and which is
-// therefore read in two files only, parser.cpp and main.cpp. An option's text becomes a value where the option is added,
-// with an error of kith's own (options.hpp).
+// therefore read in two files only, parser.cpp and main.cpp. An option's text becomes a value where the option is
+// added, with an error of kith's own (options.hpp).
 #pragma once
 
 #include <functional>
@@ -50,8 +50,8 @@ public:
     void footer(const std::string& text) const;
 
     /// Of the program. Throws UsageError for arguments without a command that there is, and for an option that the
-    /// command does not have, naming the nearest: before values are looked at, since that of such an option looks like a
-    /// file.
+    /// command does not have, naming the nearest: before values are looked at, since that of such an option looks like
+    /// a file.
     void refuse_unknown_names(const std::vector<std::string>& arguments) const;
 
     [[nodiscard]] bool parsed() const;

@@ -13,7 +13,8 @@
 
 namespace kith::cli {
 
-/// Adds --psi and --psi-sigma: a peculiar velocity, or in dispersions. `what` is found in phase space, such as "Groups".
+/// Adds --psi and --psi-sigma: a peculiar velocity, or in dispersions. `what` is found in phase space, such as
+/// "Groups".
 void add_psi_options(const Parser& command, std::optional<VelocityLength>& psi, const std::string& what);
 
 /// The phase space of all particles of a snapshot; none without psi. Throws UsageError if they have no velocities.

@@ -14,8 +14,8 @@ struct Lettering {
     double width = 0;
 };
 
-/// The strokes of one line of text, in UTF-8, whose capitals are `size` high. Each character without a drawing becomes a
-/// small box.
+/// The strokes of one line of text, in UTF-8, whose capitals are `size` high. Each character without a drawing becomes
+/// a small box.
 [[nodiscard]] Lettering lettering_of(std::string_view words, double size);
 
 /// The words if they are not wider than `width`, or as much of their beginning as is not with "..." after it.

@@ -1,5 +1,5 @@
-// Refusals before work: a call of the library on no points costs nothing, and refuses what it would refuse of any points,
-// such as an engine that the device lacks or a GPU that is not there. The rules stay the library's own.
+// Refusals before work: a call of the library on no points costs nothing, and refuses what it would refuse of any
+// points, such as an engine that the device lacks or a GPU that is not there. The rules stay the library's own.
 #pragma once
 
 #include "cli/options.hpp"

@@ -1,7 +1,8 @@
 // Values in memory of the device, for kernels.
 //
 // A kernel gets its job by value, and with it a pointer to the part that depends on the points. A call that waits knows
-// that part and stores it; in a call that does not, one thread of a kernel before computes it. The kernels are the same.
+// that part and stores it; in a call that does not, one thread of a kernel before computes it. The kernels are the
+// same.
 #pragma once
 
 #include "cuda/intrinsics.hpp"

@@ -2,8 +2,8 @@
 //
 // It comes from cudaMalloc() and not from the memory of the call, which may be that of a pool: MPI libraries share
 // memory of GPUs between processes by handles that memory of a pool does not have, and many fail on it; and another GPU
-// may copy it without rights to a pool. It counts in the memory budget of the call, and in its peaks. Taking and freeing
-// it may wait for all work of the device; a call does each twice for an exchange of points.
+// may copy it without rights to a pool. It counts in the memory budget of the call, and in its peaks. Taking and
+// freeing it may wait for all work of the device; a call does each twice for an exchange of points.
 #pragma once
 
 #include <kith/error.hpp>

@@ -9,8 +9,8 @@ namespace kith::detail::inline KITH_GPU {
 
 /// Calls visit(number, is_one) for every number of every range, a number a lane, the ranges one after the other; is_one
 /// is false where a lane has none, and the number then the last of all. Each lane's range starts at `first` and has
-/// `count` numbers; only the last lanes may have none. Stops early, with false, if visit, which must say the same to all
-/// lanes, does.
+/// `count` numbers; only the last lanes may have none. Stops early, with false, if visit, which must say the same to
+/// all lanes, does.
 template <class Visit>
 __device__ bool visit_ranges(std::int32_t first, std::int32_t count, const Visit& visit) {
     const int lane = static_cast<int>(threadIdx.x) % warp_size;

@@ -26,8 +26,8 @@ public:
     BallsInParts(Context& context, const SearchParts<T>& parts, const Radii& radii)
         : context_(context), parts_(parts), radii_(radii) {}
 
-    /// Shows the rows of all receivers, which include these, to the visitor, concurrently: rows of the parts as indices,
-    /// in any order, and distances. Stages "search".
+    /// Shows the rows of all receivers, which include these, to the visitor, concurrently: rows of the parts as
+    /// indices, in any order, and distances. Stages "search".
     void search_all(const RadiusVisitor& visitor) const {
         parts_.for_each_block([&](std::int64_t begin, std::int64_t end) {
             context_.stage("search", [&] {

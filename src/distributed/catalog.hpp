@@ -2,9 +2,9 @@
 //
 // A group whose members are all on one rank is described there, and its row of the columns is sent to the rank that has
 // it in its part (group_division.hpp). The members of any other group are sent to that rank, and described there in the
-// order of their numbers. Both are described by the code of one process (halos/part_describer.hpp), on the CPU or the GPU
-// of the rank, in units that follow from the coordinates and velocities of all ranks; so no bit differs. Cost: that of
-// one process, and the bytes of the members of groups that cross ranks, which are few where ranks own regions.
+// order of their numbers. Both are described by the code of one process (halos/part_describer.hpp), on the CPU or the
+// GPU of the rank, in units that follow from the coordinates and velocities of all ranks; so no bit differs. Cost: that
+// of one process, and the bytes of the members of groups that cross ranks, which are few where ranks own regions.
 #pragma once
 
 #include <kith/catalog.hpp>
@@ -27,7 +27,8 @@ struct CatalogOverRanks {
 };
 
 /// Collective. This rank's part of the catalog of all ranks, with its place among the parts. Groups are described by
-/// what on_gpu() makes, if there is such a function, else by the CPU, and particles read by what vectors_on_gpu() makes.
+/// what on_gpu() makes, if there is such a function, else by the CPU, and particles read by what vectors_on_gpu()
+/// makes.
 Catalog catalog_over_ranks(Ranks& ranks, Context& context, const CatalogOverRanks& call,
                            const halos::MakePartDescriber& on_gpu, const MakePartVectors& vectors_on_gpu);
 

@@ -23,8 +23,8 @@ struct DbscanOverRanks {
     const RankOptions& of_ranks;
 };
 
-/// Collective. Fills a result with the clusters of all ranks and 64-bit labels of this rank's points, which are searched
-/// by what on_gpu() makes, if there is such a function, else by the CPU.
+/// Collective. Fills a result with the clusters of all ranks and 64-bit labels of this rank's points, which are
+/// searched by what on_gpu() makes, if there is such a function, else by the CPU.
 template <Coordinate T>
 void dbscan_over_ranks(Ranks& ranks, Context& context, const DbscanOverRanks& call, const MakePartClusters<T>& on_gpu,
                        const MakePartPoints<T>& points_on_gpu, DbscanResult& result);

@@ -89,7 +89,8 @@ private:
         }
     }
 
-    /// There is an edge of up to this squared distance from any point of the box, to a point of up to this core distance.
+    /// There is an edge of up to this squared distance from any point of the box, to a point of up to this core
+    /// distance.
     void lower(T core, T greatest) {
         bound_ = std::min(bound_, Metric::has_cores ? std::max({core_, core, greatest}) : greatest);
     }

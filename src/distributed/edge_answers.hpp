@@ -3,8 +3,8 @@
 // For each request, the points of other components than the asking one within its bound of its box. A point of another
 // component at the box's greatest distance from it is an edge out of the asking one, so that no answer reaches farther:
 // the first walk down the tree lowers the bound, the second marks what is within it. With core distances that edge
-// weighs no more than the largest core distance that the request names, and those of the node, allow. Cost: two walks for
-// each request.
+// weighs no more than the largest core distance that the request names, and those of the node, allow. Cost: two walks
+// for each request.
 #pragma once
 
 #include "distributed/edge_requests.hpp"

@@ -1,8 +1,8 @@
 // Requests for edges and the bounds to which they have been answered, in messages.
 //
 // A box takes some seven bytes (packed_boxes.hpp), rounded outward; a bound two, rounded up, and only one for all
-// requests of a component that follow each other. The asking rank knows bounds as rounded. An answered bound is as it is,
-// since the edge that it is the length of must be certain; that it has not changed takes a bit.
+// requests of a component that follow each other. The asking rank knows bounds as rounded. An answered bound is as it
+// is, since the edge that it is the length of must be certain; that it has not changed takes a bit.
 #pragma once
 
 #include "distributed/corners.hpp"

@@ -2,8 +2,8 @@
 //
 // Edges are compared by squared length, then by the places of their ends: the global index of a point, or how many of
 // all ranks' ids are smaller than its own. That order, as one number, is cut where each rank gets its share
-// (key_cuts.hpp); numbers of 128 bits lack the last bits of the larger end in a float64 tree of 2^32 points and more, so
-// that such edges, if all else is equal, stay on one rank. Cost: O(n log n); each edge is sent once, in 16 bytes and
+// (key_cuts.hpp); numbers of 128 bits lack the last bits of the larger end in a float64 tree of 2^32 points and more,
+// so that such edges, if all else is equal, stay on one rank. Cost: O(n log n); each edge is sent once, in 16 bytes and
 // three numbers of its type, and 16 more bytes with ids.
 #pragma once
 

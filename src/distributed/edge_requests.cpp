@@ -15,8 +15,8 @@ namespace kith::detail {
 
 namespace {
 
-/// In the first round: which points ask, and how far, in units of the least known edges out of their components, squared.
-/// They save rounds; between 1 and 6, volume changes by a fifth.
+/// In the first round: which points ask, and how far, in units of the least known edges out of their components,
+/// squared. They save rounds; between 1 and 6, volume changes by a fifth.
 template <Coordinate T>
 constexpr T first_asking = 4;
 template <Coordinate T>

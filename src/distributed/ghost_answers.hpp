@@ -2,8 +2,8 @@
 //
 // A message tells a rank how many points it gets, and their numbers. If a rank works on a GPU and the communicator
 // accepts memory of GPUs, the coordinates follow from a buffer of the sender into one of the receiver, each where its
-// rank works: on its GPU, or on its host. Ranks with and without GPUs need not agree on that, since a transfer depends on
-// its size alone. Otherwise the coordinates are in the messages, and those of a GPU go through its host.
+// rank works: on its GPU, or on its host. Ranks with and without GPUs need not agree on that, since a transfer depends
+// on its size alone. Otherwise the coordinates are in the messages, and those of a GPU go through its host.
 //
 // Memory: one copy of the points that are sent, in one piece, and one of those that arrive.
 #pragma once

@@ -7,9 +7,9 @@
 //
 // A leaf whose points coincide needs at most as many points as an answer has, however many coincide with it.
 //
-// If the points are a GPU's, the walk ends at the leaves that a request reaches. The GPU finds which of their points are
-// within the bound, and sends the host a squared distance for each of these points (points/part_points.hpp). How points
-// travel: ghost_answers.hpp.
+// If the points are a GPU's, the walk ends at the leaves that a request reaches. The GPU finds which of their points
+// are within the bound, and sends the host a squared distance for each of these points (points/part_points.hpp). How
+// points travel: ghost_answers.hpp.
 #pragma once
 
 #include "distributed/ghost_requests.hpp"

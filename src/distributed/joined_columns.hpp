@@ -33,8 +33,8 @@ public:
         std::vector<std::byte> bytes_;
     };
 
-    /// Collective. `own` are one or more columns of this rank's points as they were passed; all ranks pass as many, of the
-    /// same types.
+    /// Collective. `own` are one or more columns of this rank's points as they were passed; all ranks pass as many, of
+    /// the same types.
     [[nodiscard]] std::vector<Column> join(Ranks& ranks, std::span<const ScalarsView> own) const;
 
 private:

@@ -1,7 +1,7 @@
-// A proposal is one integer. If one rank's wins, the greatest, it has from the top: the weight that its rank has between
-// the places around the cut, as a share of that of all ranks; bits by chance, or else of ranks with equally much the one
-// with the greatest key would win; the key, as an offset from the lower place in units that 38 bits hold. Of a mean it
-// is the share times the offset.
+// A proposal is one integer. If one rank's wins, the greatest, it has from the top: the weight that its rank has
+// between the places around the cut, as a share of that of all ranks; bits by chance, or else of ranks with equally
+// much the one with the greatest key would win; the key, as an offset from the lower place in units that 38 bits hold.
+// Of a mean it is the share times the offset.
 #include "distributed/key_cuts.hpp"
 
 #include <bit>

@@ -109,8 +109,8 @@ private:
     std::vector<Candidate> candidates_; ///< of this round
 };
 
-/// Collective. The first keys of the parts of ranks 1, 2, ..., which hold the same weight of all keys, to `imbalance` of
-/// it or as nearly as equal keys allow.
+/// Collective. The first keys of the parts of ranks 1, 2, ..., which hold the same weight of all keys, to `imbalance`
+/// of it or as nearly as equal keys allow.
 std::vector<KeyNumber> cut_keys(Ranks& ranks, const WeighedKeys& keys, double imbalance);
 
 /// The part that has a key.

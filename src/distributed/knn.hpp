@@ -25,9 +25,9 @@ struct KnnOverRanks {
     const RankOptions& of_ranks;
 };
 
-/// Collective. Fills the rows, 64-bit indices and distances of type T, neither of which is missing; the summary; and the
-/// work of this rank's points if they were rebalanced (RankOptions). Points are searched by what on_gpu() makes, if there
-/// is such a function, else by the context, and read by what points_on_gpu() makes; ranks may differ in that.
+/// Collective. Fills the rows, 64-bit indices and distances of type T, neither of which is missing; the summary; and
+/// the work of this rank's points if they were rebalanced (RankOptions). Points are searched by what on_gpu() makes, if
+/// there is such a function, else by the context, and read by what points_on_gpu() makes; ranks may differ in that.
 template <Coordinate T>
 void knn_over_ranks(Ranks& ranks, Context& context, const KnnOverRanks& call, const MakePartSearcher<T>& on_gpu,
                     const MakePartPoints<T>& points_on_gpu, const NeighborRows& rows, SearchSummary& summary,

@@ -2,8 +2,8 @@
 //
 // Each rank first searches its receivers among its own points and keeps the last neighbor of every row: the bound for
 // the points of other ranks. With the ghost points within these bounds, complete rows come block by block
-// (nearest_in_parts.hpp). Cost: the first search twice, and 12 or 16 bytes per query instead of its row, until the ghost
-// points are fetched.
+// (nearest_in_parts.hpp). Cost: the first search twice, and 12 or 16 bytes per query instead of its row, until the
+// ghost points are fetched.
 //
 // Rows of rebalanced receivers go back to the ranks that passed them in turns, since no rank has memory for all: each
 // turn searches the next receivers along the curve, 65,536 on each rank, or 1/32 of them if these are more.

@@ -1,9 +1,9 @@
 // The ghost points (ghost_points.hpp) that the neighbors of this rank's receivers may be, by number or within radii.
 //
-// Of k nearest neighbors the bound is not known beforehand: each rank first searches its receivers among its own points,
-// and the last neighbor of each row bounds what other ranks can add. Both give, together with the own points, all
-// sources of complete rows. Where the last neighbor of a row is all that is wanted, only receivers that other ranks can
-// add to are searched again, among both.
+// Of k nearest neighbors the bound is not known beforehand: each rank first searches its receivers among its own
+// points, and the last neighbor of each row bounds what other ranks can add. Both give, together with the own points,
+// all sources of complete rows. Where the last neighbor of a row is all that is wanted, only receivers that other ranks
+// can add to are searched again, among both.
 #pragma once
 
 #include <kith/knn.hpp>
@@ -55,8 +55,8 @@ bool are_all_at_zero(const SharedPoints<T>& shared, const PointsView* queries) {
     return queries == nullptr && shared.points.frame.largest == 0;
 }
 
-/// Collective. Throws invalid_argument for a radius whose square underflows. `smallest`: the query of this rank with the
-/// smallest one above 0, or -1.
+/// Collective. Throws invalid_argument for a radius whose square underflows. `smallest`: the query of this rank with
+/// the smallest one above 0, or -1.
 template <Coordinate T>
 void refuse_unresolved(Ranks& ranks, const SharedPoints<T>& shared, const PointsView* queries, const Radii& radii,
                        std::int64_t smallest);

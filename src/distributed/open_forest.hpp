@@ -1,8 +1,8 @@
 // The edges of a spanning tree over ranks that are still open, as they travel, and what rank 0 joins by them.
 //
 // A rank tells rank 0 its open edges, the components that it has joined and the limits of those that are left. Rank 0
-// numbers the components of all ranks and joins them by the rule of contraction.hpp. Memory: that of the open components
-// and edges of all ranks.
+// numbers the components of all ranks and joins them by the rule of contraction.hpp. Memory: that of the open
+// components and edges of all ranks.
 #pragma once
 
 #include <kith/error.hpp>

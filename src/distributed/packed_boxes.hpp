@@ -2,8 +2,8 @@
 //
 // The corners of a box are written as multiples of a power of two of at most 1/32 of its longest side: the lower corner
 // as its difference from the box before, the upper one as its difference from the lower one. Boxes that follow each
-// other in a tree's order mostly differ by a few of their sides. The box that is read contains the one that was written;
-// multiples have no more bits than the coordinates, so that both ranks know it exactly.
+// other in a tree's order mostly differ by a few of their sides. The box that is read contains the one that was
+// written; multiples have no more bits than the coordinates, so that both ranks know it exactly.
 #pragma once
 
 #include "distributed/corners.hpp"

@@ -5,8 +5,8 @@
 // their number, the points within the last edge of its own (ghost_points.hpp), and counts all pairs of both. Of one
 // set half of the turns meet every two ranks once; of two sets each rank has points of the first and fetches points of
 // the second. A turn in which no two ranks are near is left out, which all know beforehand. Counts are exact integers,
-// weights whole numbers in a unit that follows from the largest weight of all ranks, and separations in one that follows
-// from the edges, so the sums are those of one process.
+// weights whole numbers in a unit that follows from the largest weight of all ranks, and separations in one that
+// follows from the edges, so the sums are those of one process.
 //
 // Points that are rebalanced are cut along the z-order (rebalance.hpp) and bring their weights; those of a second set
 // go where the points of the first near them are. Nothing returns, since counts are sums of all ranks.
@@ -233,8 +233,8 @@ SharedPoints<T> share_others(Ranks& ranks, const PointsView& others, const Share
     return shared;
 }
 
-/// Collective. Counts the pairs of one set, or of two if `second` is not null, and returns how many weights of this rank
-/// vanish.
+/// Collective. Counts the pairs of one set, or of two if `second` is not null, and returns how many weights of this
+/// rank vanish.
 template <Coordinate T>
 std::int64_t count_over_ranks(Ranks& ranks, Context& context, const PartOfSet<T>& first, const PartOfSet<T>* second,
                               PairJob<T> job, PairSums& sums) {

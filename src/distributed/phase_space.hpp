@@ -58,8 +58,8 @@ inline double dispersion_of_all(Ranks& ranks, Context& context, const FiniteVelo
     return halos::velocity_dispersion(velocities, masses, of_ranks);
 }
 
-/// Collective. The points of phase space of this rank, in memory of their own; resolves psi. The lengths have the linking
-/// length. Points are read by what on_gpu() makes, if there is such a function.
+/// Collective. The points of phase space of this rank, in memory of their own; resolves psi. The lengths have the
+/// linking length. Points are read by what on_gpu() makes, if there is such a function.
 template <Coordinate T>
 SharedPoints<T> share_phase_space(Ranks& ranks, Context& context, const SharedPoints<T>& positions, const Box& box,
                                   const PhaseSpace& phase_space, ResolvedLengths& lengths,

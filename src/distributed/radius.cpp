@@ -2,9 +2,9 @@
 //
 // A radius is known before any search, so each rank first fetches the ghost points of its receiving leaves
 // (ghost_points.hpp). Own points and ghost points, in the order of their numbers, become one tree in the frame of all
-// ranks. The search of one process reads it, on the CPU or on the rank's GPU (neighbors/part_searcher.hpp), so that rows
-// come out complete and in order. A row contains the point itself, at distance 0, until the end, where it is removed if
-// it is to be excluded.
+// ranks. The search of one process reads it, on the CPU or on the rank's GPU (neighbors/part_searcher.hpp), so that
+// rows come out complete and in order. A row contains the point itself, at distance 0, until the end, where it is
+// removed if it is to be excluded.
 //
 // A CPU joins nothing for counts alone, and adds those among own points and among ghost points (part_counts.hpp).
 #include "distributed/radius.hpp"

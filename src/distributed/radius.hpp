@@ -24,8 +24,8 @@ struct RadiusOverRanks {
     const RankOptions& of_ranks;
 };
 
-/// Collective. Rows with 64-bit indices. Points are searched by what on_gpu() makes, if there is such a function, else by
-/// the CPU; ranks may differ in that.
+/// Collective. Rows with 64-bit indices. Points are searched by what on_gpu() makes, if there is such a function, else
+/// by the CPU; ranks may differ in that.
 template <Coordinate T>
 RadiusResult radius_over_ranks(Ranks& ranks, Context& context, const RadiusOverRanks& call,
                                const MakePartSearcher<T>& on_gpu, const MakePartPoints<T>& points_on_gpu);

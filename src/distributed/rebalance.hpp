@@ -1,12 +1,13 @@
 // Redistribution of points, so that each rank has about the same work and points near each other.
 //
-// The z-order of all points is cut into parts of equal weight (point_weights.hpp, key_cuts.hpp); the global index breaks
-// ties between coincident points. A moved point keeps its number
+// The z-order of all points is cut into parts of equal weight (point_weights.hpp, key_cuts.hpp); the global index
+// breaks ties between coincident points. A moved point keeps its number
 // (point_numbers.hpp), so the answers do not change. Answers return to the rank that passed the point, and so does its
 // work: the seconds of the rank that worked on it, divided among its points by weight. Passed as the next call's
 // weights, they rescale each rank's part to its measured time and preserve the relative weights within it. Separate
 // queries move to the rank with the points near them, so their number per rank is not balanced. Points of a GPU come to
-// the host first. Cost: every coordinate is sent once. Source: the jz-tree paper, section II-A, which cuts the same curve by a sample.
+// the host first. Cost: every coordinate is sent once. Source: the jz-tree paper, section II-A, which cuts the same
+// curve by a sample.
 #pragma once
 
 #include <kith/distributed.hpp>

@@ -33,8 +33,8 @@ const NormalizedPoints<T>* separate(const std::optional<NormalizedPoints<T>>& qu
     return queries ? &*queries : nullptr;
 }
 
-/// What searches the points of this rank before others are asked: what on_gpu() makes, if there is such a function, else
-/// the context, of which this runs stages.
+/// What searches the points of this rank before others are asked: what on_gpu() makes, if there is such a function,
+/// else the context, of which this runs stages.
 template <Coordinate T>
 std::unique_ptr<PartSearcher<T>> make_searcher(Context& context, const NormalizedPoints<T>& points,
                                                const std::optional<NormalizedPoints<T>>& queries,

@@ -14,8 +14,8 @@
 
 namespace kith::detail {
 
-/// Collective. Replaces the edges of the result, those of the points here, by those of the `count` points that this rank
-/// passed; their numbers stay.
+/// Collective. Replaces the edges of the result, those of the points here, by those of the `count` points that this
+/// rank passed; their numbers stay.
 template <Coordinate T>
 void return_edges(Ranks& ranks, Context& context, const Rebalanced<T>& here, std::int64_t count, bool has_ids,
                   SpanningTree& result);

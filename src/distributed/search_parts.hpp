@@ -1,6 +1,6 @@
-// What a rank searches on its CPU once its ghost points (near_ghosts.hpp) have come: its own points and these, in a tree
-// each. They are not joined, which would take another copy of the own points and another tree. Rows of ghost points
-// follow those of own points.
+// What a rank searches on its CPU once its ghost points (near_ghosts.hpp) have come: its own points and these, in a
+// tree each. They are not joined, which would take another copy of the own points and another tree. Rows of ghost
+// points follow those of own points.
 //
 // Rows that are merged of both parts are found block by block along the curve: what is found among ghost points is kept
 // for one block of receivers.
@@ -65,8 +65,8 @@ struct SearchParts {
         return rows;
     }
     [[nodiscard]] std::int64_t receivers() const { return own.receivers().points.count; }
-    /// Receivers in a block: a share of all, so that taking them out of the tree costs little beside the search, but not
-    /// fewer than these.
+    /// Receivers in a block: a share of all, so that taking them out of the tree costs little beside the search, but
+    /// not fewer than these.
     [[nodiscard]] std::int64_t rows_of_block(std::int64_t least) const {
         constexpr std::int64_t blocks = 32;
         return std::max(least, receivers() / blocks);

@@ -38,14 +38,14 @@ struct SharedPoints {
 template <Coordinate T>
 NormalizedPoints<T> normalized(const Frame<T>& frame, const PointsView& view);
 
-/// Checks the points of all ranks and the box, which is the same on all. Points are read by what on_gpu() makes, if there
-/// is such a function, else they are the host's.
+/// Checks the points of all ranks and the box, which is the same on all. Points are read by what on_gpu() makes, if
+/// there is such a function, else they are the host's.
 template <Coordinate T>
 SharedPoints<T> share_frame(Ranks& ranks, Context& context, const PointsView& points, const Box& box,
                             const MakePartPoints<T>& on_gpu = {});
 
-/// Collective. Adds what a GPU took to read points to the account of a call, once it reads no more of them. A stage that
-/// ran for each rank that requested points is one report.
+/// Collective. Adds what a GPU took to read points to the account of a call, once it reads no more of them. A stage
+/// that ran for each rank that requested points is one report.
 template <Coordinate T>
 void account_for(Ranks& ranks, PartPoints<T>& points, StageReports& stages) {
     ranks.count_from_device(points.bytes_to_host());

@@ -26,8 +26,8 @@ public:
     TreeCut(const TreeCut&) = delete;
     TreeCut& operator=(const TreeCut&) = delete;
 
-    /// Collective. Adds this rank's edges up to that one, which is not before that of an earlier cut. Fills the labels of
-    /// this rank's points by ascending number. Returns the sizes of the groups of all ranks.
+    /// Collective. Adds this rank's edges up to that one, which is not before that of an earlier cut. Fills the labels
+    /// of this rank's points by ascending number. Returns the sizes of the groups of all ranks.
     GroupSizes cut(std::int64_t end, std::span<std::int64_t> labels);
 
     [[nodiscard]] const TreePoints& points() const { return points_; }

@@ -206,8 +206,8 @@ private:
         });
     }
 
-    /// To rank 0: what this rank's components have been joined to, the limits of those that are left, in the first round
-    /// which ones are large, and edges.
+    /// To rank 0: what this rank's components have been joined to, the limits of those that are left, in the first
+    /// round which ones are large, and edges.
     std::vector<RankMessage> report_of(const Components& components, Contraction<Length>& joined,
                                        std::vector<OpenEdge<Length>> edges, bool is_first) {
         std::vector<RankMessage> messages;

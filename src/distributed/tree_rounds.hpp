@@ -5,8 +5,8 @@
 // has at least one point each near another rank. Then rounds: each rank finds edges out of its components to points of
 // other ranks (outgoing_edges.hpp), and rank 0, which has all open edges, joins components by the same rule and sends
 // their new names. A round finds the least edge of each component, but of those that wait for a smaller one
-// (open_forest.hpp) and those with too many requests, which become eight times as many from round to round: so there are
-// few rounds. Sources: Boruvka (1926); in mutual reachability distances, Campello, Moulavi and Sander, PAKDD 2013.
+// (open_forest.hpp) and those with too many requests, which become eight times as many from round to round: so there
+// are few rounds. Sources: Boruvka (1926); in mutual reachability distances, Campello, Moulavi and Sander, PAKDD 2013.
 // Traffic is proportional to the surface between ranks, as is the memory that rank 0 needs for the open edges of all of
 // them.
 //

@@ -1,9 +1,9 @@
 // The z-order of all ranks' points, a part of it on each rank.
 //
 // A key holds as many bits of the curve as 126 bits have for all axes, within the cell that holds all points. The keys
-// are cut into parts (key_cuts.hpp), points move to the ranks of their parts, and each rank sorts its own as one process
-// would. Points of equal keys are in one part, so the parts need no order among each other. Source: jz-tree paper,
-// section III-C, which cuts by a sample.
+// are cut into parts (key_cuts.hpp), points move to the ranks of their parts, and each rank sorts its own as one
+// process would. Points of equal keys are in one part, so the parts need no order among each other. Source: jz-tree
+// paper, section III-C, which cuts by a sample.
 #pragma once
 
 #include <kith/distributed.hpp>

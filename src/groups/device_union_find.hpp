@@ -75,8 +75,8 @@ public:
         return -1;
     }
 
-    /// Makes a point point to its root, which is returned. Meanwhile other threads do no more than this: one that halves
-    /// paths could store an older parent after it.
+    /// Makes a point point to its root, which is returned. Meanwhile other threads do no more than this: one that
+    /// halves paths could store an older parent after it.
     __device__ std::int32_t shorten(std::int32_t point) const {
         std::int32_t root = parents_.load(point);
         for (std::int32_t parent = parents_.load(root); parent != root; parent = parents_.load(root)) {

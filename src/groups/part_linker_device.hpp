@@ -1,8 +1,8 @@
 // Links the points of a part on a GPU: the tree and the links are those of the groups of one process (link_device.hpp).
 //
 // To the host go the boxes of all nodes, and of each point its row and its component, 4 bytes each: no coordinates.
-// Points are uploaded if they are the host's, and stay until the linker ends; scratch of a link is 12 bytes a point beside
-// the marks of nodes. The core points of DBSCAN are a part of the points, in a tree that is there already.
+// Points are uploaded if they are the host's, and stay until the linker ends; scratch of a link is 12 bytes a point
+// beside the marks of nodes. The core points of DBSCAN are a part of the points, in a tree that is there already.
 #pragma once
 
 #include "groups/group_numbering.hpp"

@@ -3,8 +3,8 @@
 // Rows are surveyed and checked, those of the groups are brought into group order (device_members.hpp), and the groups
 // are described (device_moments.hpp). Everything that is added or compared over members is an integer, a minimum or a
 // maximum, of terms that are written once for both (vector_moments.hpp). The columns stay there, or are copied to the
-// host, which makes room for them while the device works. Source: jz-tree paper, section IV-B. Cost: O(N), and a sort of
-// the members.
+// host, which makes room for them while the device works. Source: jz-tree paper, section IV-B. Cost: O(N), and a sort
+// of the members.
 #pragma once
 
 #include <kith/catalog_columns.hpp>
@@ -80,7 +80,8 @@ void copy_to_host(DeviceContext& context, const Pointers& columns, const std::in
 /// The catalog of kith::catalog, inside a stage of the caller. Labels, in input order, and the particles' columns
 /// lie in memory of the device, in any layout; the sizes of groups on the host. `frame` is that of the positions
 /// (columns.hpp). Velocities are scaled by the largest one of these particles
-/// or of others, whose largest is given. Throws what kith::catalog throws; unsupported for a dimension that is not built.
+/// or of others, whose largest is given. Throws what kith::catalog throws; unsupported for a dimension that is not
+/// built.
 inline GroupsOnDevice describe_groups(DeviceContext& context, const halos::LabeledGroups& given,
                                       const Particles& particles, const halos::PositionFrame& frame,
                                       const CatalogOptions& options, double largest_of_others = 0) {

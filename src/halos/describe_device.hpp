@@ -8,8 +8,8 @@
 //
 // Halos are worked on in batches, so that memory is bounded: some 80 bytes for each bound member at hand, then 50 for
 // each particle of the shells at hand, and a kilobyte for each halo. Cost: linear in the particles within the spheres,
-// but for a sort. One lane hands all of a halo's particles to its search, some 90 instructions each, so the largest halo
-// takes as long as its particles take one after the other.
+// but for a sort. One lane hands all of a halo's particles to its search, some 90 instructions each, so the largest
+// halo takes as long as its particles take one after the other.
 #pragma once
 
 #include <kith/halos.hpp>

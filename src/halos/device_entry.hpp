@@ -42,8 +42,8 @@ void gather_rows(std::span<const std::int32_t> indices, const void* rows, std::i
                  const Execution& execution);
 
 /// What is bound of the first groups, in the stages "members" and "unbind"; `offsets`, one more than there are groups,
-/// gets where their members begin. Labels are the host's, and `columns` those of the host's particles, checked, which give
-/// units and box. The options' softening has been resolved.
+/// gets where their members begin. Labels are the host's, and `columns` those of the host's particles, checked, which
+/// give units and box. The options' softening has been resolved.
 BoundOnDevice find_bound_on_device(DeviceContext& context, std::span<const std::int32_t> labels,
                                    const ParticlesOnDevice& there, const halos::Columns& columns,
                                    const HaloOptions& options, std::vector<std::int64_t>& offsets);

@@ -1,7 +1,7 @@
 // Particles of many halos or shells by owner, squared distance and index, in memory of a GPU.
 //
-// Squares are not negative, so their bits are in their order. All that is compared, the owner above the square above the
-// index, fits two words: a stable sort by the lower word, then one by the upper. Both are radix sorts, so equal
+// Squares are not negative, so their bits are in their order. All that is compared, the owner above the square above
+// the index, fits two words: a stable sort by the lower word, then one by the upper. Both are radix sorts, so equal
 // distances cost nothing. Memory: 32 bytes a particle while they are sorted, of which 4 stay.
 #pragma once
 

@@ -2,8 +2,8 @@
 //
 // Bodies are in the order of groups, in each by their words. Two neighbors in that order, whose words first differ in
 // some bit, are where the children of a node meet: its bodies are those whose words share the bits above. So there is a
-// thread for each pair of neighbors, which finds its node's ends by bisection, and keeps it if it has more bodies than a
-// leaf; children with fewer are the leaves. Sorted by their first body, those with more bodies first, nodes are in
+// thread for each pair of neighbors, which finds its node's ends by bisection, and keeps it if it has more bodies than
+// a leaf; children with fewer are the leaves. Sorted by their first body, those with more bodies first, nodes are in
 // depth-first order. Moments are summed from the leaves up: a child's words share one more bit at least, so nodes are
 // filled by that bit, of all groups at once.
 #pragma once

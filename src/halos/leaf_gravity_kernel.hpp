@@ -72,8 +72,8 @@ public:
 private:
     static constexpr int most_receivers = static_cast<int>(halos::potential_leaf_size) / 2; ///< of half a warp
 
-    /// use(first, whole, opened) for up to 32 nodes from `first` on: those reached that count as a whole, and the leaves
-    /// that do not.
+    /// use(first, whole, opened) for up to 32 nodes from `first` on: those reached that count as a whole, and the
+    /// leaves that do not.
     template <class Use>
     __device__ void walk(const Use& use) const {
         const std::int32_t end = job_.nodes[root_].next;

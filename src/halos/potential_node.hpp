@@ -1,7 +1,7 @@
 // What one body or node of a group's tree is, in arithmetic that the CPU and a GPU share.
 //
-// docs/semantics.md, "Bound halos": the group's frame, words, moments of nodes, and which of them count as a whole. Only
-// operations that IEEE 754 rounds correctly, in an order that is written here, so that all give the same bits.
+// docs/semantics.md, "Bound halos": the group's frame, words, moments of nodes, and which of them count as a whole.
+// Only operations that IEEE 754 rounds correctly, in an order that is written here, so that all give the same bits.
 #pragma once
 
 #include <kith/halos.hpp>

@@ -1,10 +1,11 @@
 // Potentials of many groups on a GPU: what runs after what. The numbers are the CPU's, to the last bit
 // (potential_node.hpp).
 //
-// Groups of up to direct_sum_size members are summed over all pairs, a block for each. All larger ones, as many as there
-// is memory for, get their trees at once (gravity_tree_kernel.hpp), and then each leaf a warp (leaf_gravity_kernel.hpp).
-// The host learns how many nodes there are and where their levels begin: 268 bytes for a forest. Memory of a forest: 52
-// bytes for each body, and 144 for each node, of which there is one for four or five bodies.
+// Groups of up to direct_sum_size members are summed over all pairs, a block for each. All larger ones, as many as
+// there is memory for, get their trees at once (gravity_tree_kernel.hpp), and then each leaf a warp
+// (leaf_gravity_kernel.hpp). The host learns how many nodes there are and where their levels begin: 268 bytes for a
+// forest. Memory of a forest: 52 bytes for each body, and 144 for each node, of which there is one for four or five
+// bodies.
 #pragma once
 
 #include "cuda/device_context.hpp"

@@ -4,8 +4,8 @@
 // (unbind_kernel.hpp), and the part of those removed. The host learns how many each group lost, 4 bytes a group and
 // step, and says which take the next one and how; that is decided by three numbers of a group. Coordinates stay on the
 // device. In the end members are sorted by energy, and rows, energies, 12 bytes a member, and 72 bytes a halo come to
-// the host. Memory: 108 bytes a member (24 less without velocities, 8 more with internal energies), 108 a group, and that
-// of a forest (potentials_device.hpp). Cost: that of the CPU; sums of a group in the order of its members are one
+// the host. Memory: 108 bytes a member (24 less without velocities, 8 more with internal energies), 108 a group, and
+// that of a forest (potentials_device.hpp). Cost: that of the CPU; sums of a group in the order of its members are one
 // thread's, about as many additions as members each step.
 #pragma once
 

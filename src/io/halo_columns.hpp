@@ -19,8 +19,8 @@ struct HaloSource {
 /// Throws Error if the catalog is not of the groups of the halos, or does not fit the snapshot.
 void require_consistent(const HaloSource& source);
 
-/// One row per group: the catalog's columns, some of them in place of its own. The source must outlive the columns, here
-/// and below.
+/// One row per group: the catalog's columns, some of them in place of its own. The source must outlive the columns,
+/// here and below.
 [[nodiscard]] std::vector<FileColumn> columns_of_groups(const HaloSource& source);
 /// One row per halo, as in /Subhalo.
 [[nodiscard]] std::vector<FileColumn> columns_of_halos(const HaloSource& source);

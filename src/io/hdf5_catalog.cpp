@@ -3,9 +3,9 @@
 //   /Header          attributes Ngroups_*, Nsubhalos_* and Nsubgroups_*, Nids_* (* is ThisFile and Total), NumFiles,
 //                    Time (NaN if unknown), Redshift, Omega0, OmegaLambda, HubbleParam, the units if known, BoxSize (0:
 //                    open; one number per axis where the axes differ), Dimension, SortedSnapshot if there is one,
-//                    Masses (text, only if the input names none and members were counted instead), InputCounts (how many
-//                    particles of each type the input holds, grouped or not: to tell what the rows below count), the
-//                    provenance
+//                    Masses (text, only if the input names none and members were counted instead), InputCounts (how
+//                    many particles of each type the input holds, grouped or not: to tell what the rows below count),
+//                    the provenance
 //   /Parameters      what the snapshot says of cosmology and units, under the names found there
 //   /Group           one row per group; the convention's columns and kith's own beside them
 //   /Subhalo         of a file of halos, one row per bound halo (halo_columns.cpp). Else it is empty: readers expect the

@@ -149,7 +149,8 @@ herr_t add_name(hid_t, const char* name, const Info*, void* names) {
 [[nodiscard]] std::vector<std::string> names_in(hid_t group);
 [[nodiscard]] std::string list_of_names_in(hid_t group);
 
-/// Throws Error(unsupported) for a virtual dataset: values that lie in other files read as zeros where these are missing.
+/// Throws Error(unsupported) for a virtual dataset: values that lie in other files read as zeros where these are
+/// missing.
 void require_own_values(const PropertyList& creation, std::string_view name, std::string_view file_name);
 
 /// Shape alone, of values of any type. Throws Error(file) for what has not one or two axes or is too large to count.

@@ -3,7 +3,8 @@
 // float16 and float32 are read as float32, float64 and whole numbers as float64, of either byte order, in C or Fortran
 // order. A float32 or float64 array in C order and the host's byte order is read straight into its place; all others
 // pass through a block of fixed size. A structured array has the points in its fields x, y and z
-// (coordinate_names.hpp), one record per point. The length that the shape implies is checked against the source's first.
+// (coordinate_names.hpp), one record per point. The length that the shape implies is checked against the source's
+// first.
 #pragma once
 
 #include "io/npy_format.hpp"

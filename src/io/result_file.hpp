@@ -19,7 +19,8 @@ namespace kith::io {
 [[nodiscard]] std::optional<ResultFile> describe_npz_result(const std::filesystem::path& path);
 [[nodiscard]] std::optional<ResultFile> describe_hdf5_result(const std::filesystem::path& path);
 [[nodiscard]] std::optional<ResultFile> describe_group_table(const std::filesystem::path& path, const FileStart& start);
-/// Labels, counts and other arrays of one value per row: .npy, and text as Tipsy has it, which begins with their number.
+/// Labels, counts and other arrays of one value per row: .npy, and text as Tipsy has it, which begins with their
+/// number.
 [[nodiscard]] std::optional<ResultFile> describe_values(const std::filesystem::path& path, const FileStart& start);
 /// Of a file that no reader of points recognizes: its length alone tells.
 [[nodiscard]] std::optional<ResultFile> describe_binary_tipsy_array(const InputFile& file, const FileStart& start);

@@ -90,8 +90,8 @@ double hubble_of(const Frame& frame, const Expansion& expansion, const SnapshotH
     return per_second * h * std::sqrt(expansion.rate_squared) * length / velocity;
 }
 
-/// Velocities keep their power of h, which energies therefore have twice. Where the file does not state both units, they
-/// are taken as consistent.
+/// Velocities keep their power of h, which energies therefore have twice. Where the file does not state both units,
+/// they are taken as consistent.
 double energy_factor_of(const Frame& frame, const SnapshotHeader& header) {
     const Scaling& energy = frame.internal_energy;
     const Scaling& velocity = frame.velocity;

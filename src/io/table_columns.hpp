@@ -1,4 +1,5 @@
-// Which columns of a table are coordinates, velocities, masses and ids: those asked for, else by name, else by position.
+// Which columns of a table are coordinates, velocities, masses and ids: those asked for, else by name, else by
+// position.
 #pragma once
 
 #include "io/table_layout.hpp"

@@ -80,8 +80,8 @@ public:
     void find_rows(const PlaneTree<T>& tree) requires(Weight::is_distance) {
         search_rows(tree, row_length, [&](std::int64_t point, const T* squared) { distance_[point] = squared[0]; });
     }
-    /// The same by weights, which of_row(position, squared distances of that many others) makes known. There are at least
-    /// row_length others.
+    /// The same by weights, which of_row(position, squared distances of that many others) makes known. There are at
+    /// least row_length others.
     template <class OfRow>
     void find_rows(const PlaneTree<T>& tree, std::int64_t others, const OfRow& of_row) requires(!Weight::is_distance) {
         search_rows(tree, others, of_row);

@@ -1,8 +1,8 @@
 // The minimum spanning tree in the plane tree of a GPU: what runs after what. The method is boruvka.hpp's; a point that
 // the rows do not serve is searched for by a warp of its own (forest_kernel.hpp).
 //
-// The host waits once a round, for two counts. Scratch, in bytes: 45 a point and 4 numbers, with core distances 9, and up
-// to 1 GiB for rows of the search; while points are searched for, 5 a point and 4 a node of the tree more, with core
+// The host waits once a round, for two counts. Scratch, in bytes: 45 a point and 4 numbers, with core distances 9, and
+// up to 1 GiB for rows of the search; while points are searched for, 5 a point and 4 a node of the tree more, with core
 // distances a number a node.
 #pragma once
 

@@ -77,8 +77,9 @@ private:
     Buffer<Member> members_;
 };
 
-/// Calls take(merged) for each of the edges from `begin` to before `end`, in order; `first` is the number of the cluster
-/// that edge 0 makes. The waits for memory are what counts; they are hidden by asking for the ends of later edges early.
+/// Calls take(merged) for each of the edges from `begin` to before `end`, in order; `first` is the number of the
+/// cluster that edge 0 makes. The waits for memory are what counts; they are hidden by asking for the ends of later
+/// edges early.
 template <class Index, class Edge, class Take>
 void merge_edges(Clusters<Index>& clusters, std::span<const Edge> edges, std::int64_t begin, std::int64_t end,
                  std::int64_t first, const Take& take) {

@@ -1,8 +1,9 @@
 // The condensed tree of HDBSCAN*: the hierarchy of clusters without those of fewer than min_cluster_size points.
 //
 // Problem: which points leave which cluster at which merge, as merges are undone from the last to the first
-// (docs/semantics.md, "HDBSCAN*"). Method: one pass over the merges, each of which hands what it knows to its two parts:
-// the cluster that it is in, or the merge at which its points have left. Source: Campello, Moulavi and Sander, PAKDD
+// (docs/semantics.md, "HDBSCAN*"). Method: one pass over the merges, each of which hands what it knows to its two
+// parts: the cluster that it is in, or the merge at which its points have left. Source: Campello, Moulavi and Sander,
+// PAKDD
 // 2013. Cost: O(n), 8 bytes a merge.
 #pragma once
 

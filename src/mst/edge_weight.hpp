@@ -1,6 +1,6 @@
-// What orders edges first: their squared length, or the square of the mutual reachability distance of HDBSCAN*, which is
-// the largest of the length and the core distances of both ends (docs/semantics.md, "Minimum spanning tree", "HDBSCAN*").
-// Boruvka's rounds and their searches take either as a policy, on the CPU and on a GPU.
+// What orders edges first: their squared length, or the square of the mutual reachability distance of HDBSCAN*, which
+// is the largest of the length and the core distances of both ends (docs/semantics.md, "Minimum spanning tree",
+// "HDBSCAN*"). Boruvka's rounds and their searches take either as a policy, on the CPU and on a GPU.
 //
 // A weight is never less than the squared length, nor than what the core distances of a node allow: so every bound by
 // distance holds, and the least core distance of a node prunes it. Edges of equal weights are ordered by length, then

@@ -78,8 +78,8 @@ struct ForestSteps {
     /// their components.
     static void read_rows(const Forest<T, Weight>& forest, std::int64_t begin, std::int64_t end);
 
-    /// Bounds components by the edges between points that follow each other in the order of the tree, [begin, end) being
-    /// the first ones of such pairs.
+    /// Bounds components by the edges between points that follow each other in the order of the tree, [begin, end)
+    /// being the first ones of such pairs.
     static void bound_by_order(const Forest<T, Weight>& forest, std::int64_t begin, std::int64_t end);
 
     /// Finds the next neighbors of the points of a node of the plane of the tasks, as far as their components need

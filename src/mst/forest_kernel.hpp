@@ -3,8 +3,8 @@
 //
 // The warp goes through the tree as in the search for neighbors (search_kernel.hpp). Nodes that are the point's own
 // component as a whole are shut, and what lies beyond the component's bound is dropped, which shrinks by what any warp
-// finds. Equal distances are never dropped, so that the index decides, and answers do not depend on who was first. Where
-// core distances weigh edges, nodes whose least core distance is beyond the bound are shut as well.
+// finds. Equal distances are never dropped, so that the index decides, and answers do not depend on who was first.
+// Where core distances weigh edges, nodes whose least core distance is beyond the bound are shut as well.
 #pragma once
 
 #include "mst/device_forest.hpp"

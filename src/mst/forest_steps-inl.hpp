@@ -132,8 +132,8 @@ HWY_INLINE int first_foreign(const std::int32_t* row, const std::int32_t* compon
     return std::countr_zero(foreign);
 }
 
-/// Reads on the row of a point, whose next neighbor has joined its component, to the place `next`, row_length if there is
-/// no other.
+/// Reads on the row of a point, whose next neighbor has joined its component, to the place `next`, row_length if there
+/// is no other.
 template <class T, class Weight>
 HWY_INLINE void read_on(const Forest<T, Weight>& forest, std::int32_t point, int next) {
     const std::int32_t* row = forest.rows + std::int64_t{point} * row_length;

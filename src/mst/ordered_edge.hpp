@@ -1,5 +1,5 @@
-// An edge in the order of edges: by squared length, then smaller, then larger index (docs/semantics.md, "Minimum spanning
-// tree"). Over ranks the length is that of a metric (distributed/tree_metric.hpp).
+// An edge in the order of edges: by squared length, then smaller, then larger index (docs/semantics.md, "Minimum
+// spanning tree"). Over ranks the length is that of a metric (distributed/tree_metric.hpp).
 #pragma once
 
 #include <kith/spanning_tree.hpp>

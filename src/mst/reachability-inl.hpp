@@ -2,8 +2,8 @@
 //
 // The row of a point lists its nearest others by (squared distance, index). All points outside it weigh no less than
 // its frontier, the larger of the point's core distance and the last distance of the search. So of those in the row the
-// ones that weigh no more are the point's least edges, in the order (weight, distance, index); what weighs more than the
-// frontier is no answer, since a point outside may come before it.
+// ones that weigh no more are the point's least edges, in the order (weight, distance, index); what weighs more than
+// the frontier is no answer, since a point outside may come before it.
 
 #include "mst/forest.hpp"
 #include "mst/forest_steps-inl.hpp"

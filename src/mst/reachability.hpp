@@ -2,8 +2,8 @@
 //
 // Method: Boruvka's rounds with weights of edges (boruvka.hpp, edge_weight.hpp). Their rows come from a search for as
 // many others as a core point needs, which gives the core distances as well; most first edges of points then weigh just
-// their core distances, and are in the rows. Source: Campello, Moulavi and Sander, PAKDD 2013; the rounds in this metric:
-// Prokopenko, Sao, Lebrun-Grandie, ICPP 2022, section 3.3. Cost: that of the search and of the rounds.
+// their core distances, and are in the rows. Source: Campello, Moulavi and Sander, PAKDD 2013; the rounds in this
+// metric: Prokopenko, Sao, Lebrun-Grandie, ICPP 2022, section 3.3. Cost: that of the search and of the rounds.
 #pragma once
 
 #include "mst/boruvka.hpp"

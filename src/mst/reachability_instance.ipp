@@ -1,8 +1,8 @@
 // The spanning tree of mutual reachability distances of a GPU for points of one type and dimension, KITH_SCALAR and
 // KITH_DIMENSION; compiled by CMake's kith_add_device_instances().
 //
-// What cuts the tree, its hierarchy and the condensed tree, stays on the host: one pass over sorted edges, each of which
-// needs what the one before has merged.
+// What cuts the tree, its hierarchy and the condensed tree, stays on the host: one pass over sorted edges, each of
+// which needs what the one before has merged.
 #include "mst/boruvka_device.hpp"
 #include "mst/device_entry.hpp"
 #include "mst/edges_device.hpp"

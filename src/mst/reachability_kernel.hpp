@@ -1,8 +1,8 @@
 // The rows of a spanning tree by mutual reachability distances on a GPU, a thread for each point: from the blocks of a
 // search for neighbors to rows in the order of weights, as reachability-inl.hpp has them.
 //
-// Of a row of the search only what the rounds read is kept: its first neighbors, the core distance and the frontier. The
-// edges of a row are sorted in registers, by a network that compares neighbors of either parity in turn.
+// Of a row of the search only what the rounds read is kept: its first neighbors, the core distance and the frontier.
+// The edges of a row are sorted in registers, by a network that compares neighbors of either parity in turn.
 #pragma once
 
 #include "mst/device_forest.hpp"

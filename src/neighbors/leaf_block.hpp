@@ -45,8 +45,8 @@ struct LeafMemory {
     static constexpr bool saves = List <= 16 && sizeof(BlockPoint<T, D>) <= 16;
     static constexpr int max_points =
         (saves ? 7168 : 8192) / sizeof(BlockPoint<T, D>) / points_at_once * points_at_once;
-    /// How many points a lane collects before it keeps but a list of so many neighbors: usually all within the radius of
-    /// its leaf, which are some twice as many as the list is long.
+    /// How many points a lane collects before it keeps but a list of so many neighbors: usually all within the radius
+    /// of its leaf, which are some twice as many as the list is long.
     static constexpr int max_collected = saves ? 40 : List <= 16 ? 60 : 92;
     static constexpr int column_words = (max_collected + points_at_once) * warp_size;
     static constexpr int row_words = (1 + sizeof(T) / sizeof(std::uint32_t)) * (List + 1) * warp_size;

@@ -2,7 +2,8 @@
 // means, are not (docs/semantics.md, "Sums over neighbors").
 //
 // Sums are homogeneous in the masses, so that densities and sums are multiplied by it again at the end and means need
-// nothing. Powers of two change no bit, but of numbers that become subnormal, or 0. Ordinary columns are passed on as they are.
+// nothing. Powers of two change no bit, but of numbers that become subnormal, or 0. Ordinary columns are passed on as
+// they are.
 // Cost: a pass over masses and fields, and a copy of the masses if they are divided.
 #pragma once
 

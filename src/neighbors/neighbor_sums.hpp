@@ -1,9 +1,9 @@
 // Sums over the neighbors of one query after another (docs/semantics.md, "Sums over neighbors").
 //
 // A search brings rows, block by block; each is summed at once and forgotten. A row's terms are weighed in vectors
-// (kernel_weights.hpp) and then added: of k neighbors in lanes, in the order of the row; within a radius, where no order
-// is defined, as whole numbers in a unit that all sums of a kind share (support/fixed_sum.hpp). Memory: some rows per
-// thread.
+// (kernel_weights.hpp) and then added: of k neighbors in lanes, in the order of the row; within a radius, where no
+// order is defined, as whole numbers in a unit that all sums of a kind share (support/fixed_sum.hpp). Memory: some rows
+// per thread.
 #pragma once
 
 #include <kith/sum_neighbors.hpp>

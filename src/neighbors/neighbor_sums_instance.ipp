@@ -1,5 +1,5 @@
-// Sums over neighbors of a GPU for points of one type and dimension, KITH_SCALAR and KITH_DIMENSION; compiled by CMake's
-// kith_add_device_instances().
+// Sums over neighbors of a GPU for points of one type and dimension, KITH_SCALAR and KITH_DIMENSION; compiled by
+// CMake's kith_add_device_instances().
 #include "neighbors/count_on_host.hpp"
 #include "neighbors/device_entry.hpp"
 #include "neighbors/query_tree.hpp"

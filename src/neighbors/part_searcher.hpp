@@ -57,8 +57,8 @@ public:
     virtual void take_sources(const NormalizedPoints<T>& points) = 0;
     /// The number of these within the radius of each receiver.
     [[nodiscard]] virtual std::vector<std::int64_t> count_within(const Radii& radii) = 0;
-    /// Fills rows of these, in the order of the receivers, and of the options within a row. The receivers themselves are
-    /// not excluded.
+    /// Fills rows of these, in the order of the receivers, and of the options within a row. The receivers themselves
+    /// are not excluded.
     virtual void find_within(const Radii& radii, const RadiusOptions& options, const RadiusResultAccess& rows) = 0;
 };
 

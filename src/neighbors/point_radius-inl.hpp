@@ -1,7 +1,7 @@
 // The walk of one query down the planes of a tree, into all nodes within a radius (point_radius.hpp).
 //
-// The order of the nodes does not matter, since the radius is known. So the boxes of siblings are measured a vector at a
-// time, and near siblings that follow each other are gone into together: their children, and in the end their points,
+// The order of the nodes does not matter, since the radius is known. So the boxes of siblings are measured a vector at
+// a time, and near siblings that follow each other are gone into together: their children, and in the end their points,
 // follow each other, too. Counts take nodes that lie within the radius whole.
 
 #include "geometry/distances-inl.hpp"

@@ -2,8 +2,8 @@
 //
 // As for the k nearest (point_search.hpp), a tree of the queries, a schedule and tasks cost several times the search
 // itself. Every query walks down the planes by itself, into all nodes within its radius. Nothing is locked, and short
-// rows allocate nothing, so that calls from any number of threads, and from inside tasks, do not touch each other. Cost:
-// the leaves that the sphere meets, and for counts those that its surface meets.
+// rows allocate nothing, so that calls from any number of threads, and from inside tasks, do not touch each other.
+// Cost: the leaves that the sphere meets, and for counts those that its surface meets.
 //
 // Rows are found first, in the order of the tree, and sorted by write_rows() once there is memory for them: their
 // lengths are not known beforehand.

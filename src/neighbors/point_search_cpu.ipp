@@ -1,4 +1,5 @@
-// One scalar type's searches of single queries for every instruction set; compiled by CMake's kith_add_scalar_instances().
+// One scalar type's searches of single queries for every instruction set; compiled by CMake's
+// kith_add_scalar_instances().
 #include "neighbors/point_search.hpp"
 
 #include "neighbors/few_queries.hpp"

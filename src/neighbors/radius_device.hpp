@@ -1,5 +1,6 @@
 // The radius search on a GPU, from finished trees to counts, to rows in memory of the host, or to a visitor. How the
-// sources are searched, a walk says: that of the planes (below) or that of a k-d tree (engines/kdtree/radius_device.hpp).
+// sources are searched, a walk says: that of the planes (below) or that of a k-d tree
+// (engines/kdtree/radius_device.hpp).
 //
 // Rows are counted, then filled and sorted. Beside the trees and the rows it takes 8 bytes a query for offsets and 4 to
 // name long rows, and the radii if there is one each; a visitor's blocks take it for one block at a time.

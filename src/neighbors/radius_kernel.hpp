@@ -3,9 +3,9 @@
 // The warp walks through the source tree once for its queries. A node is opened if it is within the radius of one of
 // them; for counts, one that lies as a whole within the radius of every query it is near is counted, not opened. Of a
 // source leaf the lanes take a point each, and compare it with the queries near the leaf one after the other. Rows are
-// counted first, then filled from their offsets on, in the order of the walk (row_order_kernel.hpp sorts them). Who only
-// asks whether there are so many neighbors, or which of them has the lowest index (DBSCAN), has a query leave out what
-// cannot matter any more. Bounds use the same operations as distances, so nothing needs slack.
+// counted first, then filled from their offsets on, in the order of the walk (row_order_kernel.hpp sorts them). Who
+// only asks whether there are so many neighbors, or which of them has the lowest index (DBSCAN), has a query leave out
+// what cannot matter any more. Bounds use the same operations as distances, so nothing needs slack.
 #pragma once
 
 #include "cuda/lane_bounds.hpp"

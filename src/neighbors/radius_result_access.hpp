@@ -28,7 +28,8 @@ struct RadiusResultAccess {
 
     [[nodiscard]] std::int64_t size() const { return offsets.back(); } ///< neighbors of all rows
 
-    /// Memory for the neighbors, one block. Throws out_of_memory if they are more than the options or the machine allow.
+    /// Memory for the neighbors, one block. Throws out_of_memory if they are more than the options or the machine
+    /// allow.
     void allocate(std::int64_t max_bytes) const {
         const std::int64_t index_bytes = detail::item_size(index_type);
         const std::int64_t distance_bytes = detail::item_size(dtype);

@@ -1,8 +1,8 @@
 // A neighbor search on a GPU that only puts work on the stream: no count is read, no memory taken but the caller's.
 //
 // As the search that waits (search_device.hpp), in a tree that is there already, or with one whose counts the number of
-// points decides (tree/fixed_planes.hpp) and a frame that the device finds. The tree changes how long it takes, not what
-// it finds.
+// points decides (tree/fixed_planes.hpp) and a frame that the device finds. The tree changes how long it takes, not
+// what it finds.
 #pragma once
 
 #include "cuda/device_value.hpp"

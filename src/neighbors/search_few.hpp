@@ -16,8 +16,9 @@
 
 namespace kith::detail::inline KITH_GPU {
 
-/// Of more points, the waits matter less than the better tree, as they do for long lists. On an H200, 1e5 uniform points
-/// with k = 16 took 0.39 instead of 0.54 ms; 1e6 clustered ones 4.6 instead of 3.9, and 1e6 with k = 100 32 instead of
+/// Of more points, the waits matter less than the better tree, as they do for long lists. On an H200, 1e5 uniform
+/// points with k = 16 took 0.39 instead of 0.54 ms; 1e6 clustered ones 4.6 instead of 3.9, and 1e6 with k = 100 32
+/// instead of
 /// 27. Where queries are few, building is all there is: 100 queries of 1e6 points took 0.45 instead of 0.85 ms.
 constexpr bool are_few_on_gpu(std::int64_t points, std::int64_t queries) {
     constexpr std::int64_t few = std::int64_t{1} << 17;

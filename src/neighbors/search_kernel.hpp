@@ -184,8 +184,8 @@ __device__ void search_nodes(const TreeView<T>& tree, const DevicePoint<T, D, Pe
 }
 
 inline constexpr int search_warps = 4; ///< of a block
-/// Blocks at a time on a multiprocessor, at least: the most with which all values stay in registers. 7 leave 72 of them,
-/// 6 leave 80, 5 leave 96, 4 leave 128.
+/// Blocks at a time on a multiprocessor, at least: the most with which all values stay in registers. 7 leave 72 of
+/// them, 6 leave 80, 5 leave 96, 4 leave 128.
 template <class T, int D>
 inline constexpr int search_tree_blocks = D * sizeof(T) <= 12   ? 7
                                           : D * sizeof(T) <= 28 ? 6

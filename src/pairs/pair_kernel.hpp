@@ -286,7 +286,8 @@ private:
         return std::bit_cast<DeviceWord>(rounded) - std::bit_cast<DeviceWord>(separation_rounder);
     }
 
-    /// Adds what is within one limit of each axis to its slot, and takes it from the next ones: a lane for each of them.
+    /// Adds what is within one limit of each axis to its slot, and takes it from the next ones: a lane for each of
+    /// them.
     __device__ void add_cell(const UndecidedLimits& limits, std::int32_t row, std::int32_t column, DeviceWord count,
                              UnsignedInt128 weight, [[maybe_unused]] UnsignedInt128 separation) const {
         const int down = lane_ / 2;

@@ -25,8 +25,8 @@ inline int separation_exponent(double last_edge) {
     return last_edge > 0 ? std::ilogb(last_edge) + 1 - bits : 0;
 }
 
-/// What a distance in working units, which are 2^-exponent, is multiplied with to count units. Numbers beyond the limits
-/// here belong to distances that are all 0, or all rounded to 0.
+/// What a distance in working units, which are 2^-exponent, is multiplied with to count units. Numbers beyond the
+/// limits here belong to distances that are all 0, or all rounded to 0.
 inline double separation_scale(double last_edge, int exponent) {
     return std::ldexp(1.0, std::clamp(-separation_exponent(last_edge) - exponent, -1022, 1000));
 }

@@ -2,8 +2,8 @@
 // host's, part_points_device.hpp those of a GPU, too. The algorithms of distributed/ do not know which.
 //
 // Of points of a GPU the host gets bounds, squared distances from boxes, and, where points do not travel between GPUs,
-// the rows that other parts need. All points come to it only where coordinates are tiny or points are refused, since the
-// host then tells them apart and names them, and where points are redistributed.
+// the rows that other parts need. All points come to it only where coordinates are tiny or points are refused, since
+// the host then tells them apart and names them, and where points are redistributed.
 #pragma once
 
 #include <kith/device_status.hpp>

@@ -1,5 +1,5 @@
-// The nodes of a device's tree in memory of the host, and the row of each position: with these a rank requests points of
-// other ranks, and answers requests. Coordinates stay on the device.
+// The nodes of a device's tree in memory of the host, and the row of each position: with these a rank requests points
+// of other ranks, and answers requests. Coordinates stay on the device.
 #pragma once
 
 #include "cuda/device_context.hpp"

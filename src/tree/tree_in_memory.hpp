@@ -1,9 +1,9 @@
 // A tree of stream-ordered calls in memory that the caller keeps: include/kith/async_tree.hpp.
 //
-// The memory holds a status, a frame, the points in z-order and planes (fixed_planes.hpp), one after another. The number
-// of points alone decides where each is, relative to the beginning: a later call allocates the same arrays in the same
-// order and finds them there. No address is stored, so that a copy of the memory is as good. What was refused is
-// remembered in the status, for the calls that search the tree.
+// The memory holds a status, a frame, the points in z-order and planes (fixed_planes.hpp), one after another. The
+// number of points alone decides where each is, relative to the beginning: a later call allocates the same arrays in
+// the same order and finds them there. No address is stored, so that a copy of the memory is as good. What was refused
+// is remembered in the status, for the calls that search the tree.
 #pragma once
 
 #include <kith/async_tree.hpp>

@@ -25,7 +25,8 @@ class NearRanges;
 
 template <class T>
 struct WalkKernels {
-    /// Squared distances between a box and boxes, or points, whose corners follow each other. Whole vectors are written.
+    /// Squared distances between a box and boxes, or points, whose corners follow each other. Whole vectors are
+    /// written.
     void (*measure_boxes)(const AnyReceiver<T>& box, const T* lower, const T* upper, std::int64_t stride,
                           std::int64_t count, T* least, T* greatest);
     /// Appends nodes of a plane to a list that has room for them and a vector more: those from first_child[parent] to

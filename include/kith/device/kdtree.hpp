@@ -1,11 +1,11 @@
 // Left-balanced k-d trees for loops and kernels of your own: exact neighbors of single queries over your own structs.
 //
-// The tree is your array of structs in another order, and no pointers. Build it in place (kdtree_build.hpp), or find its
-// order by kith::kdtree_order and copy your structs into it (kdtree_arrange.hpp); describe it by a TreeView
+// The tree is your array of structs in another order, and no pointers. Build it in place (kdtree_build.hpp), or find
+// its order by kith::kdtree_order and copy your structs into it (kdtree_arrange.hpp); describe it by a TreeView
 // (kdtree_view.hpp), and search it (kdtree_search.hpp) with a list of candidates (kdtree_candidates.hpp) from your own
 // threads, or from a kernel for which you copied the arrays to a device. Header only; the same source compiles for host
-// and device. Answers are those of kith::knn and kith::radius_search, bit for bit, if coordinates are within the range of
-// the contract (docs/semantics.md, "Numbers") without scaling, and, in a periodic box, lie within it.
+// and device. Answers are those of kith::knn and kith::radius_search, bit for bit, if coordinates are within the range
+// of the contract (docs/semantics.md, "Numbers") without scaling, and, in a periodic box, lie within it.
 //
 // Compile for processors with fused multiply-add (-march=x86-64-v3 or native); without it, each one calls a library
 // function. -ffast-math and its parts change the answers. They are refused where macros show them: with GCC all of

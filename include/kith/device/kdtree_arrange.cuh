@@ -58,9 +58,9 @@ inline unsigned blocks_for(std::uint64_t threads) {
 
 } // namespace detail
 
-/// Copies elements to the nodes of their points, to[node] = from[indices[node]], through launch(kernel, blocks, threads,
-/// job), which must run kernel(job) on that many blocks of that many threads, one call after another. The arrays must
-/// not overlap.
+/// Copies elements to the nodes of their points, to[node] = from[indices[node]], through launch(kernel, blocks,
+/// threads, job), which must run kernel(job) on that many blocks of that many threads, one call after another. The
+/// arrays must not overlap.
 template <class Element, class Launch>
     requires(std::is_class_v<Launch>) // not a stream
 void arrange(const std::int32_t* indices, Node count, const Element* from, Element* to, const Launch& launch) {

@@ -1,5 +1,5 @@
-// Brings points, and whatever belongs to them, into the order of a k-d tree, on the host; kdtree_arrange.cuh does it on a
-// GPU.
+// Brings points, and whatever belongs to them, into the order of a k-d tree, on the host; kdtree_arrange.cuh does it on
+// a GPU.
 //
 //   const kith::KdTreeOrder order = kith::kdtree_order(stars);
 //   std::vector<Star> nodes(stars.size());

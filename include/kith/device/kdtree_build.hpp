@@ -5,8 +5,8 @@
 // That ends in the in-order sequence; cycles of swaps then bring every point to its node. The order along an axis is
 // (coordinate, original index), -0.0 as +0.0: every builder makes the same tree, whatever its method.
 // Cost: O(N log N) time on average, O(N log^2 N) at worst; the parts of a node are work for two threads, its own
-// selection and the swaps into level order for one. Memory in addition to the points: one integer per point, another one
-// for original indices if they are wanted, and one byte with split axes of choice.
+// selection and the swaps into level order for one. Memory in addition to the points: one integer per point, another
+// one for original indices if they are wanted, and one byte with split axes of choice.
 // Source: I. Wald (2023), arXiv:2211.00120, for the shape, and section 6 for the widest axis; the paper sorts all
 // levels.
 #pragma once

@@ -12,8 +12,8 @@
 //                   Left-Balanced k-d Trees", JCGT 14 (1), 2025. Subtrees are dropped by their splitting plane.
 //   stack           a stack of subtrees, by their splitting planes: 31 entries, 248 bytes in float, 496 in double.
 //   closest_corner  a stack of subtrees with the offsets from the query to their cell on all axes: the tightest bound,
-//                   best for many axes, clustered points and queries far from all points. 31 entries of 8 + 4 D bytes in
-//                   float (620 bytes in 3-D), of 16 + 8 D in double; in a periodic box three times the D.
+//                   best for many axes, clustered points and queries far from all points. 31 entries of 8 + 4 D bytes
+//                   in float (620 bytes in 3-D), of 16 + 8 D in double; in a periodic box three times the D.
 // The default is stack_free in code for a device, where a stack is local memory of each thread, else closest_corner.
 // The lowest levels are scanned whole: their nodes are contiguous level by level. Cost: O(log N + k) for ordinary
 // points. A run of m coincident points costs O(log N + k), too, if the tree has its smallest indices

@@ -1,15 +1,15 @@
 // A tree of planes as walks of your own read it, on the host and on a device: pointers to arrays that others own
 // (kith::walk::Planes, walk.hpp), and the distances of its space.
 //
-// A plane partitions the points, which are in z-order, into nodes: runs of sorted points that share a cell. Each node of
-// a coarser plane consists of whole nodes of the plane below, its children, which follow each other. Plane 0 is that of
-// the leaves. A node is named by its plane and its index on it; number() counts the nodes of all planes from 0, so that
-// an attribute of yours is one array for the whole tree.
+// A plane partitions the points, which are in z-order, into nodes: runs of sorted points that share a cell. Each node
+// of a coarser plane consists of whole nodes of the plane below, its children, which follow each other. Plane 0 is that
+// of the leaves. A node is named by its plane and its index on it; number() counts the nodes of all planes from 0, so
+// that an attribute of yours is one array for the whole tree.
 //
-// Distances are those of docs/semantics.md, "Distance", bit for bit, if coordinates are within the range of the contract
-// ("Numbers") without scaling. Bounds between boxes are computed by the operations of the distance itself, in its order,
-// and rounding is monotone: no pair of points in two boxes is nearer than least() or farther than greatest(), with no
-// slack. -ffast-math and its parts would change that, as device/kdtree.hpp says.
+// Distances are those of docs/semantics.md, "Distance", bit for bit, if coordinates are within the range of the
+// contract ("Numbers") without scaling. Bounds between boxes are computed by the operations of the distance itself, in
+// its order, and rounding is monotone: no pair of points in two boxes is nearer than least() or farther than
+// greatest(), with no slack. -ffast-math and its parts would change that, as device/kdtree.hpp says.
 #pragma once
 
 #include <kith/device/portable.hpp>
@@ -178,8 +178,8 @@ struct TreeView {
         return planes[node.plane].first_number + node.index;
     }
 
-    /// The coarsest plane with `at_least` nodes or more, else plane 0: its nodes are tasks of a walk, one after the other
-    /// or side by side. Sixteen for each thread even out tasks that differ.
+    /// The coarsest plane with `at_least` nodes or more, else plane 0: its nodes are tasks of a walk, one after the
+    /// other or side by side. Sixteen for each thread even out tasks that differ.
     [[nodiscard]] KITH_HOST_DEVICE int plane_of_tasks(std::int32_t at_least) const {
         int plane = plane_count == 0 ? 0 : plane_count - 1;
         while (plane > 0 && planes[plane].nodes < at_least) {

@@ -1,17 +1,17 @@
 // Two walks over trees of planes, for policies of your own, on the host and on a device.
 //
-// The receiver walk meets the nodes of a tree from the top: a node is dropped, taken whole, or opened, which leads to its
-// children; an opened leaf is left to the policy. What receives, such as a point, a leaf or a node of another tree, is
-// the policy's own:
+// The receiver walk meets the nodes of a tree from the top: a node is dropped, taken whole, or opened, which leads to
+// its children; an opened leaf is left to the policy. What receives, such as a point, a leaf or a node of another tree,
+// is the policy's own:
 //
 //   Step step(Node node)              drop, take or open
 //   void take(Node node)              all of its points at once
 //   void leaf(Node leaf)              its points, one by one
 //
 // The pair walk does the same to pairs of nodes, of one tree or of two. Every unordered pair of points of one tree, or
-// every pair of one point of each of two trees, is in exactly one pair of nodes that is dropped, taken or left to leaf();
-// pairs (node, node) stand for the pairs within a node, each point with itself included. Of two nodes on different
-// planes the one on the coarser plane is opened, else both.
+// every pair of one point of each of two trees, is in exactly one pair of nodes that is dropped, taken or left to
+// leaf(); pairs (node, node) stand for the pairs within a node, each point with itself included. Of two nodes on
+// different planes the one on the coarser plane is opened, else both.
 //
 //   Step step(Node a, Node b)
 //   void take(Node a, Node b)
@@ -132,8 +132,8 @@ KITH_HOST_DEVICE void walk_pairs(const View& tree, const Others& others, const P
 
 } // namespace detail
 
-/// The pairs within a node of a tree, and those of it with all later nodes of its plane: with every node of a plane as a
-/// task, all pairs within the tree. Later nodes are met as such of coarser planes first, in pairs (node, later one).
+/// The pairs within a node of a tree, and those of it with all later nodes of its plane: with every node of a plane as
+/// a task, all pairs within the tree. Later nodes are met as such of coarser planes first, in pairs (node, later one).
 template <class View, class Policy>
 KITH_HOST_DEVICE void pairs(const View& tree, Node task, Policy& policy) {
     detail::walk_pairs(

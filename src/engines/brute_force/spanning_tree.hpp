@@ -3,8 +3,8 @@
 // The tree grows from one point. Every point outside knows the least edge that joins it to the tree; the least of these
 // edges is taken, the next point with it, and the others see whether that one is nearer. Source: Prim (1957), Bell
 // System Technical Journal 36, 1389, in the form of Dijkstra (1959) for dense graphs. Cost: n^2 / 2 distances, a vector
-// at a time, by one thread; memory for a copy of the points and an edge each. Edges are weighed by their squared lengths,
-// or by core distances too (mst/edge_weight.hpp).
+// at a time, by one thread; memory for a copy of the points and an edge each. Edges are weighed by their squared
+// lengths, or by core distances too (mst/edge_weight.hpp).
 //
 // Of two edges that end at the same outside point, equally long, the one with the smaller other index comes first in
 // the order of edges: indices alone are compared.

@@ -11,10 +11,10 @@
 // - n roundings of the sum make n/2 of its root, which is rounded once: a computed distance is the true one times
 //   1 +- (n/2 + 2) u, +- u sqrt(sum of L^2). This holds for D and r; for q and p the second part, and u d, count once
 //   more. Together n/2 + 3 for D, n/2 + 1 for r, and 3 u sqrt(sum of L^2).
-// - The evaluation of l rounds its factors and products, 2 u more for each, and its differences, 2 u of l. Twice that and
-//   two more roundings for the square, and the n of the squared distance itself: n + 6.
-// - Squares below the normal numbers lose digits, each operation half the smallest number at most: a computed distance is
-//   wrong by less than the root of n halves, three of them by less than f.
+// - The evaluation of l rounds its factors and products, 2 u more for each, and its differences, 2 u of l. Twice that
+//   and two more roundings for the square, and the n of the squared distance itself: n + 6.
+// - Squares below the normal numbers lose digits, each operation half the smallest number at most: a computed distance
+//   is wrong by less than the root of n halves, three of them by less than f.
 // Source: CLOVER (ICS 2025), section 3, for the inequality; the slack is derived here.
 #pragma once
 
