@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <cstddef>
 #include <cstdio>
 #include <fcntl.h>
 #include <optional>
@@ -60,6 +61,19 @@ std::vector<std::string> arguments_of(int argument_count, char** arguments) {
         texts.emplace_back("--help");
     }
     return texts;
+}
+
+/// Otherwise ranks would wait for each other in different calls.
+void require_one_command(RankTeam& ranks, const std::vector<std::string>& arguments) {
+    const std::vector<std::string> commands = ranks.gather(fmt::format("kith {}", fmt::join(arguments, " ")));
+    for (std::size_t rank = 1; rank < commands.size(); ++rank) {
+        if (commands[rank] != commands.front()) {
+            throw kith::cli::AgreedFailure{
+                {wrong_usage,
+                 fmt::format("rank {} was started as '{}', rank 0 as '{}'; start all with the same command", rank,
+                             commands[rank], commands.front())}};
+        }
+    }
 }
 
 /// All ranks have the same command line, so what is wrong with it they all say.
@@ -154,6 +168,7 @@ int main(int argument_count, char** arguments) {
         launched = kith::cli::join_launched_ranks();
         if (launched.ranks) {
             ranks.emplace(*launched.ranks);
+            require_one_command(*ranks, std::vector<std::string>(arguments + 1, arguments + argument_count));
         }
         return run(argument_count, arguments, ranks ? &*ranks : nullptr);
     } catch (const kith::cli::AgreedFailure& agreed) {

@@ -441,6 +441,18 @@ TEST_F(Ranks, AFailureIsToldOnceAndLeavesNoFile) {
     EXPECT_EQ(occurrences(over(2, "knn --help").out, "Usage"), 1U);
 }
 
+TEST_F(Ranks, DifferentCommandsAreRefused) {
+    write_npy("points.npy", as_floats(clumps(100, 3)), 3);
+    const std::string command = "knn points.npy -k 3 -o near.npz";
+    for (const std::string& other : {std::string("mst points.npy"), command + " --queries points.npy"}) {
+        const Outcome outcome = kith(command, KITH_MPIEXEC " " KITH_MPIEXEC_NUMPROC_FLAG " 1 " KITH_PROGRAM " " +
+                                                  other + " : " KITH_MPIEXEC_NUMPROC_FLAG " 1");
+        EXPECT_EQ(outcome.exit_code, 2) << outcome.err;
+        EXPECT_EQ(outcome.err, "kith: rank 1 was started as 'kith " + command + "', rank 0 as 'kith " + other +
+                                   "'; start all with the same command\n");
+    }
+}
+
 TEST_F(Ranks, HelpPromisesGpusOfRanksWhereTheyAreNotRefused) {
     write_npy("points.npy", as_floats(clumps(100, 3)), 3);
     for (const char* command :
