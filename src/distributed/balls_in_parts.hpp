@@ -1,7 +1,9 @@
 // Rows of neighbors within radii among own points and ghost points, block by block, without memory for all of them.
 //
 // The receivers of a block (search_parts.hpp) that have ghost points within reach are searched in the tree of the ghost
-// points; these rows are kept, and appended to those that are then found among the own points.
+// points; these rows are kept, and appended to those that are then found among the own points. How long they are is not
+// known before: a block that has found more than may be kept drops them and is searched in smaller ones, down to about
+// a leaf of receivers, whose rows one process keeps, too. Few receivers are searched more than twice.
 #pragma once
 
 #include <kith/radius.hpp>
@@ -10,7 +12,9 @@
 #include "neighbors/radius_search.hpp"
 #include "support/context.hpp"
 
+#include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <mutex>
 #include <optional>
 #include <unordered_map>
@@ -26,15 +30,12 @@ public:
     BallsInParts(Context& context, const SearchParts<T>& parts, const Radii& radii)
         : context_(context), parts_(parts), radii_(radii) {}
 
-    /// Shows the rows of all receivers, which include these, to the visitor, concurrently: rows of the parts as
-    /// indices, in any order, and distances. Stages "search".
+    /// Shows the rows of all receivers, which include these, to the visitor, concurrently: rows of the parts as indices,
+    /// in any order, and distances. Stages "search pieces" and "search".
     void search_all(const RadiusVisitor& visitor) const {
-        parts_.for_each_block([&](std::int64_t begin, std::int64_t end) {
-            context_.stage("search", [&] {
-                const ReceiverBlock<T> block(context_, parts_, begin, end);
-                search(block, visitor);
-            });
-        });
+        constexpr std::int64_t least_rows = 16384;
+        parts_.for_each_block(parts_.rows_of_block(least_rows),
+                              [&](std::int64_t begin, std::int64_t end) { search(begin, end, visitor); });
     }
 
 private:
@@ -44,8 +45,30 @@ private:
     };
     using Balls = std::unordered_map<std::int32_t, Ball>; // by receiver
 
-    void search(const ReceiverBlock<T>& block, const RadiusVisitor& visitor) const {
-        const Balls kept = search_ghosts(block);
+    void search(std::int64_t begin, std::int64_t end, const RadiusVisitor& visitor) const {
+        constexpr std::int64_t least_rows = 32;
+        const std::int64_t most = end - begin > least_rows ? parts_.most_kept(std::int64_t{1} << 22)
+                                                           : std::numeric_limits<std::int64_t>::max();
+        std::optional<ReceiverBlock<T>> block;
+        Balls kept;
+        std::int64_t found = 0;
+        context_.stage("search pieces", [&] {
+            block.emplace(context_, parts_, begin, end);
+            found = search_ghosts(*block, most, kept);
+        });
+        if (found <= most) {
+            context_.stage("search", [&] { search_own(*block, kept, visitor); });
+            return;
+        }
+        block.reset();
+        kept = {};
+        const std::int64_t each = std::max((end - begin) / (found / most + 1), least_rows);
+        for (std::int64_t first = begin; first < end; first += each) {
+            search(first, std::min(first + each, end), visitor);
+        }
+    }
+
+    void search_own(const ReceiverBlock<T>& block, const Balls& kept, const RadiusVisitor& visitor) const {
         const RadiusVisitor appending = [&](const RadiusBlock& rows) { append(rows, kept, visitor); };
         const RadiusVisitor& own = kept.empty() ? visitor : appending;
         if (parts_.own.sources.points.count > 0) {
@@ -64,15 +87,24 @@ private:
              nullptr});
     }
 
-    [[nodiscard]] Balls search_ghosts(const ReceiverBlock<T>& block) const {
-        Balls kept;
+    /// Returns the number of neighbors; keeps none if they are more than `most`.
+    [[nodiscard]] std::int64_t search_ghosts(const ReceiverBlock<T>& block, std::int64_t most, Balls& kept) const {
         const PlaneTree<T> near = block.near();
         if (near.points.count == 0) {
-            return kept;
+            return 0;
         }
+        std::int64_t found = 0;
         const auto own_points = static_cast<std::int32_t>(parts_.own_points());
         std::mutex keeping;
         search(near, parts_.tree_of_ghosts, [&](const RadiusBlock& rows) {
+            {
+                const std::lock_guard lock(keeping);
+                found += rows.size;
+                if (found > most) {
+                    kept.clear();
+                    return;
+                }
+            }
             const T* const distances = static_cast<const T*>(rows.distances_data);
             for (std::size_t row = 0; row < rows.query_indices.size(); ++row) {
                 const std::int64_t begin = rows.offsets[row];
@@ -81,6 +113,7 @@ private:
                     continue;
                 }
                 Ball ball;
+                ball.indices.reserve(end - begin);
                 for (std::int64_t i = begin; i < end; ++i) {
                     ball.indices.push_back(own_points + rows.indices()[i]);
                 }
@@ -89,7 +122,7 @@ private:
                 kept.emplace(rows.query_indices[row], std::move(ball));
             }
         });
-        return kept;
+        return found;
     }
 
     static void append(const RadiusBlock& rows, const Balls& kept, const RadiusVisitor& visitor) {

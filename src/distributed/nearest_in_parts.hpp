@@ -50,7 +50,9 @@ public:
 
     /// Passes the rows of all receivers to the sink, as search() does.
     void search_all(RowSink<T>& sink) const {
-        parts_.for_each_block([&](std::int64_t begin, std::int64_t end) { search(begin, end, sink); });
+        constexpr std::int64_t least_rows = 16384;
+        parts_.for_each_block(parts_.rows_of_block(least_rows),
+                              [&](std::int64_t begin, std::int64_t end) { search(begin, end, sink); });
     }
 
     /// Passes the rows of the receivers at these positions, one or more, to the sink: by position in their tree, with

@@ -3,7 +3,7 @@
 // points follow those of own points.
 //
 // Rows that are merged of both parts are found block by block along the curve: what is found among ghost points is kept
-// for one block of receivers.
+// for one block of receivers, and is little beside the points.
 #pragma once
 
 #include "distributed/joined_points.hpp"
@@ -71,11 +71,15 @@ struct SearchParts {
         constexpr std::int64_t blocks = 32;
         return std::max(least, receivers() / blocks);
     }
-    /// Calls search(begin, end) for all receivers, in blocks if there are ghost points.
+    /// Neighbors among ghost points to keep at a time, of all rows of a block: half as many as points or receivers, but
+    /// not fewer than these.
+    [[nodiscard]] std::int64_t most_kept(std::int64_t least) const {
+        return std::max({least, size() / 2, receivers() / 2});
+    }
+    /// Calls search(begin, end) for all receivers, in blocks of `rows` if there are ghost points.
     template <class Search>
-    void for_each_block(const Search& search) const {
-        constexpr std::int64_t least_rows = 16384;
-        const std::int64_t each = ghosts.points.count() > 0 ? rows_of_block(least_rows) : receivers();
+    void for_each_block(std::int64_t rows, const Search& search) const {
+        const std::int64_t each = ghosts.points.count() > 0 ? rows : receivers();
         for (std::int64_t begin = 0; begin < receivers(); begin += each) {
             search(begin, std::min(begin + each, receivers()));
         }

@@ -142,6 +142,22 @@ TEST_F(RankMemory, OfSumsIsLittleMoreThanThatOfOneProcess) {
     }
 }
 
+// All 36 million neighbors that each rank finds among points of the other would take 576 MB.
+TEST_F(RankMemory, OfSumsDoesNotGrowWithTheNeighbors) {
+    constexpr std::int64_t count = 12'000;
+    const std::vector<float> points = uniform_points<float>(count, 3, 0, 1, 18);
+    const Within all{2.0};
+    const std::int64_t bytes = memory_of([&] {
+        run_ranks(2, [&](Communicator& ranks) {
+            const PointsView own = PointsView(points, 3).subview(ranks.rank() * count / 2, count / 2);
+            (void)sum_neighbors(own, all, over_ranks(ranks, SumOptions{.execution = cpu(1)}));
+        });
+    });
+    RecordProperty("bytes", std::to_string(bytes));
+    ASSERT_GT(bytes, count * 8);
+    EXPECT_LE(bytes, std::int64_t{192} << 20);
+}
+
 TEST_F(RankMemory, OfPairCountsIsLittleMoreThanThatOfOneProcess) {
     const PairCountOptions options{.box = Box::periodic(1), .execution = cpu(1)};
     const std::vector<double> edges{0, 0.005, 0.01};

@@ -311,6 +311,21 @@ TEST_F(SumsOverRanksIn3D, OfSeveralBlocks) {
     }
 }
 
+// More neighbors on the other rank than are kept at a time; of some rows, or of all.
+TEST_F(SumsOverRanksIn3D, OfMoreNeighborsThanAreKept) {
+    constexpr std::int64_t count = 5'000;
+    Problem<float> problem;
+    problem.dimension = 3;
+    problem.points = uniform_points<float>(count, 3, 0, 1, 416);
+    problem.options.exclude_self = true;
+    problem.radii.assign(count, 2);
+    EXPECT_TRUE(same_as_serial(problem, evenly(count, 2), {}));
+    for (std::int64_t i = 0; i < count; i += 4) {
+        problem.radii[static_cast<std::size_t>(i)] = 0.05;
+    }
+    EXPECT_TRUE(same_as_serial(problem, evenly(count, 2), {}));
+}
+
 TEST_F(SumsOverRanksIn3D, MoreNeighborsThanPoints) {
     Problem<float> problem;
     problem.dimension = 3;
