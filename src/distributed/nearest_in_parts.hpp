@@ -98,7 +98,9 @@ private:
             const T* const squares = block.distances + row * block.k;
             if (!has_kept && block.k == k) { // then the row is as it was found
                 std::copy_n(own, k, indices);
-                std::transform(squares, squares + k, distances, [&](T squared) { return search_.reported(squared); });
+                for (std::int64_t i = 0; i < k; ++i) { // infinity times a scale that underflows is NaN
+                    distances[i] = own[i] < 0 ? std::numeric_limits<T>::infinity() : search_.reported(squares[i]);
+                }
                 return;
             }
             const auto own_points = static_cast<std::int32_t>(search_.parts_.own_points());

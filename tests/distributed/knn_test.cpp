@@ -164,6 +164,18 @@ TEST_F(KnnOverRanksIn3D, FewerPointsThanRanks) {
     }
 }
 
+// The scale of squared distances underflows, but a missing neighbor is infinitely far away.
+TEST_F(KnnOverRanksIn3D, MissingNeighborsOfTinyPointsAreInfinitelyFar) {
+    std::vector<double> points = uniform_points<double>(5, 3, -1, 1, 85);
+    for (double& x : points) {
+        x *= 1e-315;
+    }
+    Search search{{points, 3}, nullptr, 9, {.squared = true}};
+    search.visits = true;
+    EXPECT_TRUE(same_as_serial<double>(search, all_on(0, 5, 2), {}));
+    EXPECT_TRUE(same_as_serial<double>(search, evenly(5, 2), {}));
+}
+
 // More rows than a block of them has, near other ranks or not; a lattice has many equal distances.
 TEST_F(KnnOverRanksIn3D, VisitorsSeeTheRowsOfSeveralBlocks) {
     constexpr std::int64_t count = 50'000;
