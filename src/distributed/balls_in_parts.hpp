@@ -11,12 +11,14 @@
 #include "distributed/search_parts.hpp"
 #include "neighbors/radius_search.hpp"
 #include "support/context.hpp"
+#include "support/parallel.hpp"
 
 #include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -75,16 +77,19 @@ private:
             search(block.tree(), parts_.own.sources, own);
             return;
         }
-        const std::vector<std::int64_t> no_rows(block.tree().points.count + 1);
-        own({block.tree().points.indices.span(),
-             no_rows,
-             0,
-             nullptr,
-             IndexType::int32,
-             nullptr,
-             dtype_of<T>,
-             {},
-             nullptr});
+        const std::span<const std::int32_t> receivers = block.tree().points.indices.span();
+        parallel_for(0, block.tree().points.count, 256, [&](std::int64_t begin, std::int64_t end) {
+            const std::vector<std::int64_t> offsets(static_cast<std::size_t>(end - begin + 1));
+            own({receivers.subspan(begin, end - begin),
+                 offsets,
+                 0,
+                 nullptr,
+                 IndexType::int32,
+                 nullptr,
+                 dtype_of<T>,
+                 {},
+                 nullptr});
+        });
     }
 
     /// Returns the number of neighbors; keeps none if they are more than `most`.

@@ -11,6 +11,7 @@
 #include "distributed/search_parts.hpp"
 #include "neighbors/knn.hpp"
 #include "support/context.hpp"
+#include "support/parallel.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -165,9 +166,11 @@ private:
             search_tree(context_, block, parts_.own.sources, request(k_ + (options_.exclude_self ? 1 : 0)), rows);
             return;
         }
-        const std::vector<std::int32_t> missing(block.points.count, -1);
-        const std::vector<T> infinite(missing.size(), std::numeric_limits<T>::infinity());
-        rows.take({0, block.points.count, block.points.indices.data(), 1, missing.data(), infinite.data()});
+        parallel_for(0, block.points.count, 1 + 16384 / k_, [&](std::int64_t begin, std::int64_t end) {
+            const std::vector<std::int32_t> missing(static_cast<std::size_t>(end - begin), -1);
+            const std::vector<T> infinite(missing.size(), std::numeric_limits<T>::infinity());
+            rows.take({begin, end - begin, block.points.indices.data() + begin, 1, missing.data(), infinite.data()});
+        });
     }
 
     Context& context_;
