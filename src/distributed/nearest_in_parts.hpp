@@ -57,15 +57,19 @@ public:
     }
 
     /// Passes the rows of the receivers at these positions, one or more, to the sink: by position in their tree, with
-    /// rows of the parts as indices, and distances as reported. A stage "search".
+    /// rows of the parts as indices, and distances as reported. Stages "search pieces" and "search".
     void search(std::int64_t begin, std::int64_t end, RowSink<T>& sink) const {
+        std::optional<ReceiverBlock<T>> block;
+        std::vector<std::int32_t> kept_row;
+        std::optional<KeptRows<T>> kept;
+        context_.stage("search pieces", [&] {
+            block.emplace(context_, parts_, begin, end);
+            kept_row.assign(static_cast<std::size_t>(end - begin), -1);
+            search_ghosts(*block, kept_row, kept);
+        });
         context_.stage("search", [&] {
-            const ReceiverBlock<T> block(context_, parts_, begin, end);
-            std::vector<std::int32_t> kept_row(static_cast<std::size_t>(end - begin), -1);
-            std::optional<KeptRows<T>> kept;
-            search_ghosts(block, kept_row, kept);
             MergedRows rows(*this, begin, kept_row, kept ? &*kept : nullptr, sink);
-            search_own(block.tree(), rows);
+            search_own(block->tree(), rows);
         });
     }
 
@@ -145,7 +149,8 @@ private:
         return working_request(parts_.frame(), k, options);
     }
 
-    /// Rows of the receivers of a block that have ghost points within reach. Names their rows by position in the block.
+    /// Rows of the receivers of a block that have ghost points within reach. `kept_row`: by position in the block, the
+    /// kept row of that receiver.
     void search_ghosts(const ReceiverBlock<T>& block, std::vector<std::int32_t>& kept_row,
                        std::optional<KeptRows<T>>& kept) const {
         const PlaneTree<T> near = block.near();
