@@ -20,6 +20,7 @@
 #include "neighbors/radius_checks.hpp"
 #include "neighbors/radius_result_access.hpp"
 #include "neighbors/unresolved.hpp"
+#include "support/joined_stages.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -239,8 +240,8 @@ private:
     const Radii& radii_;
     const RadiusOptions& options_;
     std::optional<NormalizedPoints<T>> queries_;
-    std::unique_ptr<PartSearcher<T>> on_host_; ///< of counts on the CPU
-    GhostPoints<T> ghosts_;                    ///< the same
+    std::unique_ptr<PartSearcher<T>> on_host_; ///< null: a GPU's; of rows until the ghost points have come
+    GhostPoints<T> ghosts_;                    ///< of counts on the CPU
     HeldPoints receivers_on_host_;             ///< of a search on the CPU
     std::unique_ptr<GpuPartSearcher<T>> gpu_;  ///< null: this rank works on its CPU
     StageReports gpu_stages_;                  ///< of a GPU that has been released
@@ -325,7 +326,7 @@ private:
         StageReports stages = context_.take_stages();
         account_for(ranks_, *shared_.there, stages);
         stages.insert(stages.end(), result.stages.begin(), result.stages.end());
-        result.stages = std::move(stages);
+        result.stages = joined_stages(stages);
         if (here_) {
             result.distribution.emplace().work = here_->sources.moved.work(seconds_of(result.stages));
         }

@@ -15,8 +15,8 @@
 
 namespace kith::detail {
 
-/// Rows of joined points as the sums want them: by the row of the query as it was passed, without the query itself if
-/// it does not count.
+/// Rows of own points and ghost points as the sums want them: by the row of the query as it was passed, without the
+/// query itself if it does not count.
 template <Coordinate T>
 class OwnRows {
 public:

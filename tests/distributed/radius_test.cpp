@@ -159,6 +159,7 @@ TEST_F(RadiusOverRanksIn3D, PointsFarAwayDoNotTravel) {
         const RadiusCounts found = radius_count(part_of({points, 3}, evenly(20000, 4), ranks.rank()), 0.01,
                                                 {.execution = over(ranks, cpu(1))});
         EXPECT_LT(found.distribution->traffic.bytes_sent, 60000); // the points of a rank are as many bytes
+        EXPECT_EQ(std::ranges::count(found.stages, "count", &StageReport::name), 1) << "of own points and of others";
     });
 }
 
