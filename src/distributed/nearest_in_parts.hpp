@@ -51,8 +51,9 @@ public:
 
     /// Passes the rows of all receivers to the sink, as search() does.
     void search_all(RowSink<T>& sink) const {
-        constexpr std::int64_t least_rows = 16384;
-        parts_.for_each_block(parts_.rows_of_block(least_rows),
+        constexpr std::int64_t least_rows = 256;
+        const std::int64_t rows = parts_.most_kept(std::int64_t{1} << 18) / kept_k();
+        parts_.for_each_block(std::max(rows, least_rows),
                               [&](std::int64_t begin, std::int64_t end) { search(begin, end, sink); });
     }
 
@@ -96,6 +97,7 @@ private:
         void merge(const RowBlock<T>& block, std::int64_t row, std::int32_t kept_row, std::int32_t* indices,
                    T* distances) const {
             const std::int64_t k = search_.k_;
+            const std::int64_t kept_k = search_.kept_k();
             const bool has_kept = kept_row >= 0;
             const std::int32_t* const others = has_kept ? kept_->indices(kept_row) : nullptr;
             const T* const squares_of_others = has_kept ? kept_->squares(kept_row) : nullptr;
@@ -116,7 +118,7 @@ private:
                     ++i;
                 }
                 const bool has_own = i < block.k && own[i] >= 0;
-                const bool has_other = has_kept && others[j] >= 0; // j is less than k
+                const bool has_other = has_kept && j < kept_k && others[j] >= 0;
                 if (!has_own && !has_other) {
                     std::fill(indices + to, indices + k, -1);
                     std::fill(distances + to, distances + k, std::numeric_limits<T>::infinity());
@@ -138,6 +140,8 @@ private:
         RowSink<T>& sink_;
     };
 
+    /// Neighbors of a kept row: there may be fewer ghost points than k.
+    [[nodiscard]] std::int64_t kept_k() const { return std::clamp<std::int64_t>(parts_.ghosts.points.count(), 1, k_); }
     [[nodiscard]] GlobalCandidate<T> candidate(std::int32_t row, T squared) const {
         return {squared, parts_.number(row)};
     }
@@ -163,7 +167,8 @@ private:
                 kept_row[i] = row++;
             }
         }
-        search_tree(context_, near, parts_.tree_of_ghosts, request(k_), kept.emplace(near.points.count, k_));
+        search_tree(context_, near, parts_.tree_of_ghosts, request(kept_k()),
+                    kept.emplace(near.points.count, kept_k()));
     }
 
     void search_own(const PlaneTree<T>& block, MergedRows& rows) const {

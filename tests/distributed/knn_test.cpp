@@ -187,7 +187,7 @@ TEST_F(KnnOverRanksIn3D, VisitorsSeeTheRowsOfSeveralBlocks) {
     const std::vector<float> queries = uniform_points<float>(40'000, 3, 0, 1, 84);
     const PointsView queries_view(queries, 3);
     for (const bool are_slabs : {true, false}) {
-        Search search{{are_slabs ? slabs : points, 3}, nullptr, 3, {.box = Box::periodic(1), .exclude_self = true}};
+        Search search{{are_slabs ? slabs : points, 3}, nullptr, 24, {.box = Box::periodic(1), .exclude_self = true}};
         search.visits = true;
         EXPECT_TRUE(same_as_serial<float>(search, evenly(count, 2), {}));
         search.queries = &queries_view;
