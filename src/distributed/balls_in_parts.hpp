@@ -32,8 +32,8 @@ public:
     BallsInParts(Context& context, const SearchParts<T>& parts, const Radii& radii)
         : context_(context), parts_(parts), radii_(radii) {}
 
-    /// Shows the rows of all receivers, which include these, to the visitor, concurrently: rows of the parts as indices,
-    /// in any order, and distances. Stages "search pieces" and "search".
+    /// Shows the rows of all receivers, which include these, to the visitor, concurrently: rows of the parts as
+    /// indices, in any order, and distances. Stages "search pieces" and "search".
     void search_all(const RadiusVisitor& visitor) const {
         constexpr std::int64_t least_rows = 16384;
         parts_.for_each_block(parts_.rows_of_block(least_rows),
