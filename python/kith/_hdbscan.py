@@ -10,7 +10,7 @@ from kith import _arrays, _core, _units
 from kith._arrays import AnyArray, BoxLike, ProgressLike
 from kith._call import as_queries, normalize_arguments, over_ranks, progress_function
 from kith._hints import takes_own_names
-from kith._warnings import warn_of_few_points
+from kith._warnings import warn_of_few_points, warn_of_small_set
 
 _METHODS = ("eom", "leaf")
 _CLUSTERS = numpy.dtype([("parent", numpy.int32), ("size", numpy.int32), ("label", numpy.int32),
@@ -67,7 +67,8 @@ def hdbscan(points: AnyArray, min_cluster_size: int = 5, *, min_samples: int | N
     Warns
     -----
     UserWarning
-        As `kith.knn`; within one process, where `min_samples` is larger than the number of points, so that all are noise.
+        As `kith.knn`; within one process, where `min_samples` or `min_cluster_size` is larger than the number of points, so
+        that all are noise.
 
     Notes
     -----
@@ -106,7 +107,10 @@ def hdbscan(points: AnyArray, min_cluster_size: int = 5, *, min_samples: int | N
     core = _core.find_density_clusters(source.call(device, threads, progress, engine, comm=comm), min_cluster_size,
                                        min_samples, cluster_selection_method == "leaf", epsilon, max_cluster_size,
                                        allow_single_cluster)
-    warn_of_few_points(min_samples, core.points if comm is None else None)
+    if comm is None and min_samples > core.points:
+        warn_of_few_points(min_samples, core.points)
+    elif comm is None and len(core.sizes) == 0:
+        warn_of_small_set(min_cluster_size, core.points)
     return HdbscanResult(core, _arrays.prototype_of(source.like), source.unit)
 
 
@@ -261,7 +265,8 @@ class HdbscanResult:
 
     def __repr__(self) -> str:
         noise = int((self._core.labels < 0).sum())
-        return f"<kith.HdbscanResult of {len(self)} points: {len(self.sizes)} clusters, {noise} noise point{'s' * (noise != 1)}>"
+        return f"<kith.HdbscanResult of {len(self)} point{'s' * (len(self) != 1)}: {len(self.sizes)} " \
+               f"cluster{'s' * (len(self.sizes) != 1)}, {noise} noise point{'s' * (noise != 1)}>"
 
     @property
     def linkage(self) -> numpy.ndarray:

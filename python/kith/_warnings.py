@@ -24,5 +24,15 @@ def warn_of_infinite(masses, of):
 def warn_of_few_points(min_samples, points):
     """Of clusters within one process, if there are points (None: it is not known how many)."""
     if points and points < min_samples:
-        there_are = "is 1 point" if points == 1 else f"are {points} points"
-        warn(f"min_samples is {min_samples}, but there {there_are}: no core point is possible, and all are noise")
+        warn(f"min_samples is {min_samples}, but there {_there_are(points)}: no core point is possible, and all are noise")
+
+
+def warn_of_small_set(min_cluster_size, points):
+    """The same where no cluster was found."""
+    if points and points < min_cluster_size:
+        warn(f"min_cluster_size is {min_cluster_size}, but there {_there_are(points)}: no cluster is possible, and all are "
+             "noise")
+
+
+def _there_are(points):
+    return "is 1 point" if points == 1 else f"are {points} points"

@@ -83,6 +83,9 @@ def test_trees_and_options():
     with pytest.warns(UserWarning, match="min_samples is 4, but there are 3 points: no core point is possible") as caught:
         assert kith.hdbscan(POINTS[:3], 2, min_samples=4).labels.tolist() == [-1, -1, -1]
     assert caught[0].filename == __file__
+    for given in ({}, {"min_samples": 1}):
+        with pytest.warns(UserWarning, match="min_cluster_size is 4, but there are 3 points: no cluster is possible"):
+            assert kith.hdbscan(POINTS[:3], 4, **given).labels.tolist() == [-1, -1, -1]
     assert len(kith.hdbscan(POINTS[:0], 2)) == 0
 
 

@@ -22,6 +22,15 @@ namespace kith::cli {
                : "";
 }
 
+/// Of HDBSCAN* without clusters; empty if there are points enough for one, or none at all.
+[[nodiscard]] inline std::string warning_of_small_set(std::int64_t min_cluster_size, std::int64_t points) {
+    return points > 0 && points < min_cluster_size
+               ? fmt::format(
+                     "--min-cluster-size is {}, but there {} {} point{}: no cluster is possible, and all are noise",
+                     min_cluster_size, points == 1 ? "is" : "are", format_count(points), points == 1 ? "" : "s")
+               : "";
+}
+
 /// Where no row of k neighbors can be full, with what follows from that; else empty.
 [[nodiscard]] inline std::string warning_of_short_rows(std::int64_t k, bool exclude_self, std::int64_t points,
                                                        std::int64_t queries, std::string_view consequence) {

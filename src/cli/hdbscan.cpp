@@ -76,8 +76,12 @@ SearchOutcome search(const Arguments& arguments, const SearchTask& task) {
     outcome.facts["device"] = name_of(arguments.common.device);
     outcome.parameters["min_samples"] = fmt::format("{}", found->min_samples);
     outcome.warnings.push_back(found->unresolved.warning());
-    outcome.warnings.push_back(
-        warning_of_few_points(arguments.min_samples, sum_over(task.run.ranks(), task.run.points().count())));
+    const std::int64_t points = sum_over(task.run.ranks(), task.run.points().count());
+    std::string of_few = warning_of_few_points(arguments.min_samples, points);
+    if (of_few.empty() && found->clusters() == 0) {
+        of_few = warning_of_small_set(arguments.min_cluster_size, points);
+    }
+    outcome.warnings.push_back(std::move(of_few));
     outcome.report = fmt::format("{} cluster{} of {} or more points, {} noise point{}", format_count(found->clusters()),
                                  found->clusters() == 1 ? "" : "s", format_count(found->min_cluster_size),
                                  format_count(found->noise_points), found->noise_points == 1 ? "" : "s");

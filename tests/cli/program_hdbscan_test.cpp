@@ -75,6 +75,14 @@ TEST_F(Hdbscan, WarnsWhereAllMustBeNoise) {
     EXPECT_EQ(Json::parse(outcome.out)["noise_points"], 8);
     EXPECT_NE(outcome.err.find(warning), std::string::npos) << outcome.err;
     EXPECT_EQ(kith("hdbscan in.npy --min-samples 8").err.find("--min-samples"), std::string::npos);
+    const std::string too_large =
+        "--min-cluster-size is 9, but there are 8 points: no cluster is possible, and all are noise";
+    for (const char* samples : {"", " --min-samples 1"}) {
+        const Outcome all_noise = kith(std::string("hdbscan in.npy --min-cluster-size 9") + samples);
+        EXPECT_NE(all_noise.err.find(too_large), std::string::npos) << all_noise.err;
+    }
+    const Outcome one = kith("hdbscan in.npy --min-cluster-size 9 --min-samples 1 --allow-single-cluster --epsilon 99");
+    EXPECT_EQ(one.err.find("all are noise"), std::string::npos) << one.err;
 }
 
 TEST_F(Hdbscan, RefusesWhatMeansNothing) {
