@@ -56,7 +56,7 @@ Json json_of(const FofArguments& arguments, const FofRun& run) {
     }
     json["min_members"] = arguments.min_members;
     json["groups"] = run.listed(arguments);
-    json["groups_with_singles"] = run.groups.sizes.size();
+    json["groups_with_singles"] = run.is_secondary.empty() ? Json(run.groups.sizes.size()) : Json(nullptr);
     json["grouped"] = run.grouped(arguments);
     json["largest"] = largest_of(run.groups.sizes);
     json["in_slice"] = arguments.slice ? Json(run.in_slice) : Json(nullptr);
@@ -70,14 +70,22 @@ void print_groups(const FofArguments& arguments, const FofRun& run) {
     if (!run.snapshot.masses && !run.snapshot.uniform_mass) {
         print_line("masses", "none given: every particle counts 1");
     }
-    print_line("groups", fmt::format("{} of {} or more members ({} of the points); {} with singles",
-                                     format_count(run.catalog.groups), format_count(arguments.min_members),
-                                     format_count(run.grouped(arguments)), format_count(run.groups.sizes.size())));
+    const bool has_singles = run.is_secondary.empty(); // secondaries join groups that are listed, and no smaller ones
+    print_line("groups",
+               fmt::format("{} of {} or more members ({} of the points){}", format_count(run.catalog.groups),
+                           format_count(arguments.min_members), format_count(run.grouped(arguments)),
+                           has_singles ? fmt::format("; {} with singles", format_count(run.groups.sizes.size())) : ""));
     const std::vector<std::int64_t> largest = largest_of(run.groups.sizes);
     if (run.catalog.groups == 0 && !largest.empty()) {
         print_line("", fmt::format("the largest has {} member{}, so the catalog is empty; a smaller --min-members or "
                                    "a longer linking length would fill it",
                                    format_count(largest.front()), largest.front() == 1 ? "" : "s"));
+    }
+    if (run.catalog.groups == 0 && !has_singles && run.rows_in_all() > 0) {
+        print_line("",
+                   fmt::format("no group has {} linked members, so the catalog is empty; a smaller --min-members or "
+                               "a longer linking length would fill it",
+                               format_count(arguments.min_members)));
     }
     if (!largest.empty()) {
         print_line("largest", fmt::format("{}", fmt::join(largest, ", ")));

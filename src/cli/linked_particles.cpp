@@ -98,7 +98,7 @@ void add_linked_particles_options(const Parser& command, FofArguments& arguments
         "--secondary-types", "0,4,...",
         "Particle types that are not linked: each particle joins the group of the nearest one of --types within the "
         "linking length. --min-members of kith fof counts those of --types alone",
-        [&arguments](const std::string& text) { arguments.secondary_types = parse_types(text); });
+        [&arguments](const std::string& text) { arguments.secondary_types = parse_types("--secondary-types", text); });
     for (const char* const other : {"--psi", "--psi-sigma"}) {
         secondary.excludes(command.option(other));
     }
@@ -155,6 +155,9 @@ std::vector<std::uint8_t> secondaries_of(const FofArguments& arguments, const io
         std::transform(snapshot.types.begin(), snapshot.types.end(), marks.begin(), [&](std::uint8_t type) {
             return std::find(types.begin(), types.end(), int{type}) != types.end() ? 1 : 0;
         });
+        if (std::find(marks.begin(), marks.end(), std::uint8_t{1}) == marks.end()) {
+            marks.clear(); // without secondary particles groups are those of the linked ones, single ones among them
+        }
     }
     return marks;
 }

@@ -91,7 +91,7 @@ std::vector<double> parse_lengths(std::string_view option, std::string_view text
     return lengths;
 }
 
-io::TypeSelection parse_types(std::string_view text) {
+io::TypeSelection parse_types(std::string_view option, std::string_view text) {
     io::TypeSelection selection;
     if (text == "auto") {
         return selection;
@@ -104,9 +104,9 @@ io::TypeSelection parse_types(std::string_view text) {
     for (const std::string_view part : split_at(text, ',')) {
         int type = 0;
         if (!parse_all(part, type) || type < 0 || type >= max_types) {
-            throw UsageError(fmt::format("--types is '{}'; give all, or particle types 0 to {} separated by commas "
-                                         "(--types 1, --types 0,4)",
-                                         text, max_types - 1));
+            throw UsageError(fmt::format("{0} is '{1}'; give {2}particle types 0 to {3} separated by commas ({0} 1, "
+                                         "{0} 0,4)",
+                                         option, text, option == "--types" ? "all, or " : "", max_types - 1));
         }
         selection.types.push_back(type);
     }
@@ -242,7 +242,7 @@ void add_types_option(const Parser& command, io::TypeSelection& selection) {
     command.text("--types", "all|1|0,1,...",
                  "Particle types to use, if the file has types: all, or numbers 0 to 6 (default: 1 if the file has "
                  "any, else all)",
-                 [&selection](const std::string& text) { selection = parse_types(text); });
+                 [&selection](const std::string& text) { selection = parse_types("--types", text); });
 }
 
 void add_columns_option(const Parser& command, std::vector<std::string>& columns, const std::string& name,

@@ -66,7 +66,7 @@ void add_query_box_warning(std::vector<std::string>& warnings, const ResolvedBox
 [[nodiscard]] std::string describe(const Box& box, const io::RealArray& points);
 
 /// "auto", "all", or numbers 0 to 6 separated by commas.
-[[nodiscard]] io::TypeSelection parse_types(std::string_view text);
+[[nodiscard]] io::TypeSelection parse_types(std::string_view option, std::string_view text);
 
 /// "type 1", "types 0, 1, 4", or "" for files without types: what was really read.
 [[nodiscard]] std::string describe_types(const io::Snapshot& snapshot);

@@ -84,7 +84,7 @@ TEST(Options, RefusalsNameTheTextAndTheRemedy) {
     const std::string box = refusal([](std::string_view text) { (void)parse_box(text); }, "cube");
     EXPECT_NE(box.find("'cube'"), std::string::npos) << box;
     EXPECT_NE(box.find("none"), std::string::npos) << box;
-    const std::string types = refusal([](std::string_view text) { (void)parse_types(text); }, "dark");
+    const std::string types = refusal([](std::string_view text) { (void)parse_types("--types", text); }, "dark");
     EXPECT_NE(types.find("'dark'"), std::string::npos) << types;
     EXPECT_NE(types.find("all"), std::string::npos) << types;
 }
@@ -166,11 +166,11 @@ TEST(Options, BoxesAreDescribed) {
 }
 
 TEST(Options, TypesAreSortedAndUnique) {
-    EXPECT_EQ(parse_types("all").kind, io::TypeSelection::Kind::all);
-    EXPECT_EQ(parse_types("auto").kind, io::TypeSelection::Kind::automatic);
-    EXPECT_EQ(parse_types("4,0,4").types, (std::vector<int>{0, 4}));
+    EXPECT_EQ(parse_types("--types", "all").kind, io::TypeSelection::Kind::all);
+    EXPECT_EQ(parse_types("--types", "auto").kind, io::TypeSelection::Kind::automatic);
+    EXPECT_EQ(parse_types("--types", "4,0,4").types, (std::vector<int>{0, 4}));
     for (const char* text : {"", "7", "-1", "1,", "gas"}) {
-        EXPECT_THROW((void)parse_types(text), UsageError) << text;
+        EXPECT_THROW((void)parse_types("--types", text), UsageError) << text;
     }
 }
 

@@ -273,6 +273,15 @@ TEST_F(ProgramHalos, SecondaryTypesJoinGroupsOfOthers) {
         return outcome.err;
     };
     EXPECT_NE(refused("--secondary-types 0,1").find("lists type 1, which --types links by default"), std::string::npos);
+    EXPECT_NE(refused("--secondary-types 9").find("--secondary-types is '9'; give particle types 0 to "),
+              std::string::npos);
+    const std::string run = "fof snap.hdf5 -o out.hdf5 --linking-length 0.1001 --min-members ";
+    const auto singles_of = [&](const std::string& options) {
+        return Json::parse(kith(run + "2 --json " + options).out)["groups_with_singles"];
+    };
+    EXPECT_EQ(singles_of("--secondary-types 0"), nullptr); // groups of one have no secondary particles
+    EXPECT_EQ(singles_of("--types 1 --secondary-types 5"), singles_of("--types 1")); // there is no type 5
+    EXPECT_NE(kith(run + "50 --secondary-types 0").out.find("no group has 50 linked members"), std::string::npos);
     EXPECT_NE(refused("--secondary-types all").find("takes numbers of types"), std::string::npos);
     EXPECT_NE(refused("--secondary-types 0 --types all").find("links all types alike"), std::string::npos);
     EXPECT_NE(refused("--secondary-types 0 --engine spanning-tree").find("but spanning-tree"), std::string::npos);
