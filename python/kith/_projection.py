@@ -4,7 +4,8 @@ Every point is spread over about the square in which it has eight neighbors. Squ
 each twice as coarse as the one below: a point is shared between the two grids whose cells are just smaller and just larger
 than its square (cloud in cell), and the coarse grids are then added to the finer ones, smoothed on the way by quadratic
 B-splines (Chaikin's weights 3/4 and 1/4). Cost: a search for neighbors in the plane, and O(points + pixels x levels).
-Mass is kept, except what is smoothed over an open edge. The pictures of `kith fof --map` are made by the same rules.
+Mass is kept, except what is smoothed over an open edge. The program, too, spreads points over squares of eight neighbors
+for `kith fof --map`, but finds these by the points in cells of the pyramid, not by a search: shades differ a little.
 """
 
 import math
@@ -168,6 +169,11 @@ def in_slice(positions, box, plane, limits, dtype):
     axis, = {0, 1, 2}.difference(plane)
     x = numpy.asarray(positions[:, axis], dtype=numpy.float64)
     period = float(dtype.type(periods_of(box, 3)[axis]))
+    farthest = max(abs(lower), abs(upper))
+    spacing = farthest - math.nextafter(farthest, 0)
+    if 0 < period <= spacing:
+        raise ValueError(f"depth is {limits!r}, but numbers there are {spacing:.6g} apart, and the period of that axis is "
+                         f"{period:.6g}; give the range within the box")
     if period > 0:
         x = numpy.maximum(lower, x - period * numpy.floor((x - lower) / period))  # not below by rounding
     return (x >= lower) & (x < upper)

@@ -5,6 +5,7 @@ import os
 import numpy
 
 from kith import _arrays, _frames
+from kith._catalog_rows import Group
 from kith._device_catalog import DeviceCatalog
 from kith._files import read_catalog
 from kith._fof import fof
@@ -20,7 +21,7 @@ def catalog_of(catalog):
 
 
 def require_groups(catalog):
-    if not hasattr(catalog, "mass") or not hasattr(catalog, "center"):
+    if isinstance(catalog, Group) or not hasattr(catalog, "mass") or not hasattr(catalog, "center"):
         raise TypeError(f"catalog is of type {type(catalog).__name__}; it must be a kith.Catalog")
     if getattr(catalog, "_is_part", False):
         raise TypeError("catalog is the part that one process describes, and not all groups; gather its columns, as by "

@@ -91,6 +91,10 @@ def test_slices(halos):
         kith.plot.density(POINTS[:, :2], depth=(0, 1))
     with pytest.raises(ValueError, match="depth is .2, 3., but no point has y in that range: the points are from .* along it"):
         kith.plot.density(POINTS, plane=(0, 2), depth=(2, 3))
+    with pytest.raises(ValueError, match="give the range within the box"):
+        kith.plot.density(POINTS, box=1, depth=(1e300, 1e301))
+    with pytest.raises(TypeError, match="catalog is of type Group; it must be a kith.Catalog"):
+        kith.plot.density(POINTS, halos[0], box=1)
     assert not image_of(kith.plot.density(POINTS[:0], depth=(2, 3), pixels=64)).any()  # there are no points at all
 
 

@@ -168,6 +168,7 @@ void plan_outputs(OutputFiles& outputs, const FofArguments& arguments) {
 void require_slice(const FofArguments& arguments, FofRun& run) {
     run.agreed([&] { require_axis_of(arguments.slice, run.positions().columns); });
     if (arguments.slice) {
+        run.agreed([&] { require_resolved(arguments.slice, run.box.box.period(2)); });
         run.in_slice = sum_over(run.ranks(), count_in(*arguments.slice, run.points(), run.box.box.period(2)));
         run.agreed([&] { require_any_in(*arguments.slice, run.in_slice, run.overview().positions.view()); });
     }

@@ -45,6 +45,20 @@ void require_axis_of(const std::optional<MapSlice>& slice, int axes) {
     }
 }
 
+void require_resolved(const std::optional<MapSlice>& slice, double period) {
+    if (!slice || !(period > 0)) {
+        return;
+    }
+    const double farthest = std::max(std::abs(slice->lower), std::abs(slice->upper));
+    const double spacing = farthest - std::nextafter(farthest, 0.0);
+    if (spacing >= period) {
+        throw UsageError(
+            fmt::format("--slice is {}:{}, but numbers there are {:.6g} apart, and the period of the third "
+                        "axis is {:.6g}; give the range within the box",
+                        slice->lower, slice->upper, spacing, period));
+    }
+}
+
 std::int64_t count_in(const MapSlice& slice, const PointsView& points, double period) {
     if (points.dtype() == DType::float32) {
         period = static_cast<float>(period);

@@ -33,6 +33,9 @@ void add_slice_option(const Parser& command, std::optional<MapSlice>& slice, con
 /// Throws UsageError if points of that many axes have no such slice.
 void require_axis_of(const std::optional<MapSlice>& slice, int axes);
 
+/// Throws UsageError if numbers at the limits are as far apart as images in a box of this period; 0: open.
+void require_resolved(const std::optional<MapSlice>& slice, double period);
+
 /// The number of points in a slice, with those whose third coordinate is not finite. The period is rounded to the type
 /// of the points, as searches do.
 [[nodiscard]] std::int64_t count_in(const MapSlice& slice, const PointsView& points, double period);

@@ -137,6 +137,10 @@ TEST_F(Fof, MapsOfSlices) {
     EXPECT_EQ(refused.exit_code, 1);
     EXPECT_NE(refused.err.find("point 0 has NaN"), std::string::npos) << refused.err;
     EXPECT_FALSE(exists("none.png"));
+    const Outcome far =
+        kith("fof low.npy --linking-length 0.1 -o out.hdf5 --map none.png --box 0.3 --slice 1e300:1e301");
+    EXPECT_EQ(far.exit_code, 2);
+    EXPECT_NE(far.err.find("give the range within the box"), std::string::npos) << far.err;
     EXPECT_NE(kith(fof + "--slice 0:1").err.find("--map"), std::string::npos);
     EXPECT_NE(kith(fof + "--map m.png --slice 1:0").err.find("it must be LO:HI"), std::string::npos);
     write_npy("plane.npy", std::vector<float>{0, 0, 1, 1}, 2);
