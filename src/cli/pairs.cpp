@@ -159,11 +159,19 @@ std::vector<double> parse_range(std::string_view option, std::string_view text) 
         throw UsageError(fmt::format("{} is '{}'; the last edge must be above the first{}", option, text,
                                      is_log ? ", and the first above 0" : ""));
     }
+    const double ratio = last / first;
     std::vector<double> edges;
     for (int k = 0; k <= bins; ++k) {
         const double fraction = static_cast<double>(k) / bins;
-        edges.push_back(is_log ? first * std::pow(last / first, fraction) : first + (last - first) * fraction);
+        if (!is_log) {
+            edges.push_back(first + (last - first) * fraction);
+        } else if (std::isfinite(ratio)) {
+            edges.push_back(first * std::pow(ratio, fraction));
+        } else { // too large for a double, unlike its logarithm
+            edges.push_back(std::exp2(std::lerp(std::log2(first), std::log2(last), fraction)));
+        }
     }
+    edges.front() = first;
     edges.back() = last;
     return edges;
 }
@@ -317,6 +325,7 @@ void run(Arguments& arguments, const Invocation& invocation) {
                 .parameters = {{"edges", arguments.edges_text}},
                 .with_masses = arguments.weights,
                 .with_query_masses = arguments.weights,
+                .has_rows = false,
                 .second_set = "other points",
                 .second_columns = "--with-columns",
                 .run = [&](const SearchTask& task) { return search(arguments, task); },

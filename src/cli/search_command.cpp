@@ -12,6 +12,7 @@
 #include <iterator>
 #include <limits>
 #include <numeric>
+#include <regex>
 #include <string_view>
 #include <variant>
 
@@ -124,11 +125,15 @@ Error with_context(const Error& error, const SearchArguments& arguments, const S
     if (!queries) {
         return run.of_points(error);
     }
+    const auto in_words_of_files = [](const Error& of_rows) {
+        static const std::regex of_arguments("^other: | in other_weights(?= )");
+        return Error(of_rows.kind(), std::regex_replace(of_rows.what(), of_arguments, ""), of_rows.details());
+    };
     const Error of_queries = queries->shares ? queries->shares->of_all_rows(error) : error;
     const std::string_view about = of_queries.what();
     return about.starts_with("queries") || about.starts_with("other: ") || // kith::pair_counts
                    about.find(" in other_weights ") != std::string_view::npos
-               ? with_file_context(of_queries, arguments.queries, queries->overview())
+               ? with_file_context(in_words_of_files(of_queries), arguments.queries, queries->overview())
                : run.of_points(error);
 }
 
@@ -151,7 +156,7 @@ io::Provenance provenance(const SearchArguments& arguments, const SnapshotRun& r
         parameters["queries"] = arguments.queries.empty() ? "the points themselves" : arguments.queries;
         parameters["exclude_self"] = arguments.exclude_self ? "true" : "false";
     }
-    if (const std::string indices = meaning_of_indices(run); !indices.empty()) {
+    if (const std::string indices = meaning_of_indices(run); search.has_rows && !indices.empty()) {
         parameters["indices"] = indices;
     }
     return run.provenance(invocation, std::move(parameters));
@@ -277,7 +282,7 @@ void run_search(const SearchArguments& arguments, const Invocation& invocation, 
         for (std::size_t row = 0; row < outcome.table.size(); ++row) {
             print_line(row == 0 ? "bins" : "", outcome.table[row]);
         }
-        if (const std::string indices = meaning_of_indices(run); !indices.empty()) {
+        if (const std::string indices = meaning_of_indices(run); search.has_rows && !indices.empty()) {
             print_line("indices", indices);
         }
     });

@@ -102,6 +102,7 @@ struct Search {
     bool with_query_masses = false;                ///< and those of the queries
     bool with_velocities = false;
     bool with_internal_energies = false;
+    bool has_rows = true;                           ///< results are of points, or name them by their rows
     bool writes_npy = false;                        ///< besides .npz and HDF5
     bool on_gpus_of_ranks = false;                  ///< over ranks, each can search on a GPU
     std::string picture = {};                       ///< file to draw, .png; may be empty

@@ -3,6 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <cmath>
 #include <limits>
 #include <string>
 #include <utility>
@@ -106,6 +107,19 @@ TEST_F(Pairs, BinsArePrinted) {
     EXPECT_EQ(kith("pairs in.npy --edges 0:8:70 --json").out.find("bins  "), std::string::npos);
 }
 
+TEST_F(Pairs, EdgesWhoseRatioOverflows) {
+    write_npy("in.npy", std::vector<double>{0, 0, 1, 0, 3, 0, 7, 0}, 2);
+    const Outcome outcome = kith("pairs in.npy --edges 1e-10:1e300:31log --json");
+    ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+    const std::vector<double> edges = Json::parse(outcome.out)["edges"];
+    ASSERT_EQ(edges.size(), 32U);
+    EXPECT_EQ(edges.front(), 1e-10);
+    EXPECT_EQ(edges.back(), 1e300);
+    for (int k = 1; k < 31; ++k) {
+        EXPECT_NEAR(std::log10(edges[k]), -10 + 10.0 * k, 1e-9);
+    }
+}
+
 TEST_F(Pairs, WrongUsageIsRefused) {
     write_line();
     write_npy("space.npy", std::vector<float>{0, 0, 0}, 3);
@@ -125,7 +139,7 @@ TEST_F(Pairs, WrongUsageIsRefused) {
           std::pair("--edges 0,1 --mu 0,2", "kith: --mu[1] is 2; it must be 0 or more, and 1 at most"),
           std::pair("--edges 0,1 --engine brute", "give one of: auto, tree"),
           std::pair("--edges 0,1 --with space.npy", "the other points of 'space.npy' 3"),
-          std::pair("--edges 0,1 --with nan.npy", "'nan.npy': other: point 1 has NaN"),
+          std::pair("--edges 0,1 --with nan.npy", "'nan.npy': point 1 has NaN"),
           std::pair("--edges 0,1 --with-columns 1,2", "of a second file, which is not given"),
           std::pair("--edges 0,inf,inf", "finite number"), std::pair("--edges 0:inf:5", "list the edges with commas"),
           std::pair("--edges 0,inf --separations", "mean separations need a finite last edge: give a length that no "
