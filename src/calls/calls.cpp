@@ -210,8 +210,8 @@ std::string_view warning_of(const SumCall& call, const SumRange& range) {
                "infinite; take a larger k";
     }
     if (nearest->k == 1 && kernel != SmoothingKernel::top_hat && kernel != SmoothingKernel::gaussian) {
-        return "k is 1: the kernel reaches to the only neighbor and is 0 there, so that densities are 0; take a "
-               "larger k";
+        return "k is 1: the kernel reaches to the only neighbor and is 0 there, so that densities are 0, or "
+               "infinite where a query is at a point; take a larger k";
     }
     return range.is_too_small()
                ? "the masses times the numbers of a field are below about 1e-290: too small for float64, so that its "
