@@ -176,8 +176,9 @@ SearchOutcome search(const Arguments& arguments, const SearchTask& task) {
         outcome.parameters["fields"] = fmt::format("{}", fmt::join(fields.names, ","));
     }
     add_units(task.run.snapshot, masses.has_value(), task.run.points().dimension(), outcome.parameters);
-    const std::string extent =
-        arguments.radius ? fmt::format("within {}", *arguments.radius) : fmt::format("of {} neighbors", arguments.k);
+    const std::string extent = arguments.radius
+                                   ? fmt::format("within {}", *arguments.radius)
+                                   : fmt::format("of {} neighbor{}", arguments.k, arguments.k == 1 ? "" : "s");
     outcome.report = fmt::format("{}, {} kernel {}: from {:.6g} to {:.6g}, median {:.6g}", quantity, kernel, extent,
                                  spread.least, spread.greatest, spread.median);
     io::DensitySource file{.rows = queries};
@@ -247,7 +248,7 @@ Command density_command(const Parser& program) {
         "File to write, .npy, .npz or .hdf5: 'density', and but for .npy 'reach', the distance of the last "
         "neighbor, or 'counts' within a radius, and what else is asked for");
     command.text("--kernel", fmt::format("{}", fmt::join(smoothing_kernel_names, "|")),
-                 "Shape of the kernel, which vanishes at the last neighbor or the radius; cubic by default",
+                 "Shape of the kernel, which ends at the last neighbor or the radius; cubic by default",
                  [arguments](const std::string& text) { arguments->kernel = parse_kernel(text); });
     command.flag("--number", "Points per volume, whatever masses the file has", arguments->number);
     add_field_options(command, arguments->fields);

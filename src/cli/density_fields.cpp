@@ -122,10 +122,12 @@ Fields fields_of(const FieldChoice& choice, const io::Snapshot& snapshot, const 
             break;
         }
         if (!is_there) {
+            const bool is_energy = column == FieldColumn::internal_energy;
             const std::string_view name = field_column_names[static_cast<std::size_t>(column)];
-            throw UsageError(
-                fmt::format("--fields {}: '{}' has none for the points read; leave it out{}", name, path,
-                            column == FieldColumn::internal_energy ? ", or read gas of HDF5: --types 0" : ""));
+            const bool is_gas = std::ranges::find(snapshot.types, 0) != snapshot.types.end();
+            throw UsageError(fmt::format("--fields {}: '{}' has none for the points read; {}leave it out{}", name, path,
+                                         is_energy ? "internal energies are read from HDF5 only, of gas; " : "",
+                                         is_energy && !is_gas ? ", or read gas of HDF5: --types 0" : ""));
         }
     }
     return fields;

@@ -100,7 +100,8 @@ StreamedArrays arrays_of(const DensitySource& sums) {
             arrays.arrays.push_back({std::move(name), kind, 8, sums.rows, columns, description});
         }
     };
-    add(true, "density", 'f', 0, "mass per volume at each query, in the units of the points and their masses");
+    add(true, "density", 'f', 0,
+        "mass, or number of points, per volume at each query, in the units of the points and masses");
     add(sums.reach, "reach", 'f', 0, "distance of the last neighbor, to which the kernel reaches");
     add(sums.counts, "counts", 'i', 0, "the number of neighbors of each query within the radius");
     add(sums.density_gradient, "density_gradient", 'f', sums.dimension,
