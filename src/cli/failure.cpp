@@ -16,6 +16,11 @@ namespace {
 
 constexpr const char* remedy_for_memory = "; choose fewer particle types, or a smaller k or radius";
 
+/// A text that has a remedy of its own keeps it.
+std::string with_remedy(std::string text) {
+    return text.find("; ") == std::string::npos ? text + remedy_for_memory : text;
+}
+
 Failure failure_of(const Error& error) {
     switch (error.kind()) {
     case ErrorKind::canceled:
@@ -23,7 +28,7 @@ Failure failure_of(const Error& error) {
     case ErrorKind::invalid_argument:
         return {wrong_usage, error.what()};
     case ErrorKind::out_of_memory:
-        return {failure, std::string(error.what()) + remedy_for_memory};
+        return {failure, with_remedy(error.what())};
     default:
         return {failure, error.what()};
     }

@@ -154,7 +154,11 @@ MatterSeparation matter_separation(const SnapshotHeader& header, const std::vect
     const SnapshotUniverse stated = universe_of(header);
     Missing missing;
     for (const std::string* const text : {&stated.no_gravity, &stated.no_hubble, &stated.no_omega_matter}) {
-        missing.take(text->empty() ? std::optional(true) : std::nullopt, *text, true);
+        for (std::size_t from = 0; from < text->size();) { // names that several of them list are taken once
+            const std::size_t end = std::min(text->find(", ", from), text->size());
+            missing.take<bool>(std::nullopt, std::string_view(*text).substr(from, end - from), true);
+            from = end + 2;
+        }
     }
     const auto is_present = [&](int type) { return header.counts[type] > 0; };
     const auto is_linked = [&](int type) { return std::find(types.begin(), types.end(), type) != types.end(); };
