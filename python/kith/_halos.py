@@ -234,5 +234,9 @@ def _labels(labels, shape):
     labels = _arrays.as_integers(labels, numpy.int32, "labels")
     if len(labels.shape) != 1 or labels.shape != shape[:1]:
         raise ValueError(f"labels is of shape {tuple(labels.shape)}; it must have a number for each of {shape[0]} points")
+    if isinstance(labels, numpy.ndarray) and labels.min(initial=0) < -1:
+        row = int((labels < -1).argmax())
+        raise ValueError(f"labels: row {row} has label {labels[row]}; labels are numbers of groups, from 0, or -1 for no "
+                         "group")
     return labels if not isinstance(labels, numpy.ndarray) or labels.flags.writeable else labels.copy()
 

@@ -77,8 +77,11 @@ class _Page:
         above, below = self.size[1] - _TOP + 22, _BOTTOM - 38
         self._text(left, above, words.title, 10, _colors.INK)
         self._text(right, above, words.subtitle, 8, _colors.FAINT_INK, ha="right")
-        self._text(left, below, words.caption, 8, _colors.FAINT_INK)
-        self._text(right - 274, below, words.meaning, 8, _colors.FAINT_INK, ha="right")
+        caption = self._text(left, below, words.caption, 8, _colors.FAINT_INK)
+        meaning = self._text(right - 274, below, words.meaning, 8, _colors.FAINT_INK, ha="right")
+        own = caption.get_window_extent()
+        free = meaning.get_window_extent().x0 - 0.02 * self.figure.bbox.width - own.x0
+        caption.set_fontsize(8 * min(1, free / max(own.width, 1)))
         bar = self._axes(right - 260, below, 260, 12)
         self.figure.colorbar(image, cax=bar, orientation="horizontal")
         _finish_color_bar(bar.xaxis)
@@ -91,7 +94,7 @@ class _Page:
         return self.figure.add_axes((left / self.size[0], lower / self.size[1], width / self.size[0], height / self.size[1]))
 
     def _text(self, x, y, words, size, color, ha="left"):
-        self.figure.text(x / self.size[0], y / self.size[1], words, fontsize=size, color=color, ha=ha)
+        return self.figure.text(x / self.size[0], y / self.size[1], words, fontsize=size, color=color, ha=ha)
 
 
 def _finish_color_bar(axis):

@@ -42,7 +42,10 @@ __all__ = ["color_map", "condensed_tree", "dendrogram", "density", "levels", "ma
 
 def density(points, catalog=None, axes=None, *, box=None, masses=None, plane=(0, 1), depth=None, circles=40, pixels=1088,
             title=None, unit=None):
-    """The projected density of points, the largest groups circled: the picture of `kith fof --map`, with `--slice`.
+    """The projected density of points, the largest groups circled, as `kith fof --map` draws it.
+
+    Points, slice, groups and circles are those of the program's picture. Shades differ a little: here every point is spread
+    over the square of its eighth neighbor in the plane, there over that of eight points by the numbers in cells.
 
     Parameters
     ----------
