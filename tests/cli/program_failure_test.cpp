@@ -103,12 +103,20 @@ TEST_F(Failure, WrongNumbersOfColumnsAreThoseOfTheFile) {
                     "kith: 'in.csv': velocity_z: row 1 is nan"),
           std::pair("pairs in.csv --edges 0,2 --weights", "kith: 'in.csv': the weight of point 1 in weights is -3"),
           std::pair("pairs good.csv --with in.csv --edges 0,2 --weights",
-                    "kith: 'in.csv': the weight of point 1 in ")}) {
+                    "kith: 'in.csv': the weight of point 1 is -3")}) {
         const Outcome outcome = kith(command);
         EXPECT_EQ(outcome.exit_code, 1) << command;
         EXPECT_NE(outcome.err.find(text), std::string::npos) << command << ": " << outcome.err;
     }
     EXPECT_EQ(files(), (std::vector<std::string>{"good.csv", "in.csv"}));
+}
+
+TEST_F(Failure, ResultsWithoutMemoryHaveOneRemedy) {
+    write_npy("in.npy", std::vector<float>(3000, 0), 3);
+    const Outcome outcome = kith("knn in.npy -k 2000000000 -o out.npz");
+    EXPECT_EQ(outcome.exit_code, 1);
+    EXPECT_NE(outcome.err.find("ask for fewer neighbors (-k)"), std::string::npos) << outcome.err;
+    EXPECT_EQ(outcome.err.find("radius"), std::string::npos) << outcome.err;
 }
 
 TEST_F(Failure, ABoxThatIsNotThisDatasIsRefused) {

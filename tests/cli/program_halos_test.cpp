@@ -243,6 +243,7 @@ TEST_F(ProgramHalos, TheMeanSeparationIsThatOfTheBoxOrOfTheUniverse) {
     const Outcome refused = kith("fof snap.hdf5 --mean-separation cosmology -o out.hdf5");
     EXPECT_EQ(refused.exit_code, 2);
     EXPECT_NE(refused.err.find("the file does not state the unit of mass"), std::string::npos) << refused.err;
+    EXPECT_EQ(refused.err.find("the unit of length"), refused.err.rfind("the unit of length")) << refused.err;
 }
 
 TEST_F(ProgramHalos, SecondaryTypesJoinGroupsOfOthers) {
