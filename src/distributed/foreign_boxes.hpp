@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <ranges>
 #include <vector>
 
 namespace kith::detail {
@@ -21,8 +22,8 @@ class ForeignBoxes {
 public:
     /// Collective. Of the points of this rank's tree, which has no planes if there are none.
     ForeignBoxes(Ranks& ranks, const Frame<T>& frame, const TreeView<T>& tree)
-        : frame_(frame), own_(covering_nodes(frame, tree)), tops_(ranks, boxes_of(tree), frame.dimension),
-          components_(tops_.nodes.size(), several_components) {}
+        : frame_(frame), own_(covering_nodes<T>(frame, tree, boxes_of_others(ranks, tree, frame.dimension))),
+          tops_(ranks, boxes_of(tree), frame.dimension), components_(tops_.nodes.size(), several_components) {}
 
     [[nodiscard]] int ranks() const { return tops_.ranks; }
     [[nodiscard]] const Corners<T>& box(std::int64_t i) const { return tops_.nodes[i].box; }
@@ -78,6 +79,24 @@ public:
     }
 
 private:
+    /// Collective. A box of the points of each other rank that has any.
+    [[nodiscard]] static std::vector<Corners<T>> boxes_of_others(Ranks& ranks, const TreeView<T>& tree, int dimension) {
+        std::vector<Corners<T>> mine;
+        if (tree.top >= 0) {
+            const PlaneView<T>& top = tree.planes[tree.top];
+            const auto nodes = std::views::iota(0, top.nodes);
+            mine.push_back(joined_box<T>(nodes.begin(), nodes.end(),
+                                         [&](std::int32_t node) { return corners_of(top, node, dimension); }));
+        }
+        const TopPlanes<T> all(ranks, mine, dimension);
+        std::vector<Corners<T>> others;
+        for (int rank = 0; rank < all.ranks; ++rank) {
+            if (rank != all.own_rank && all.first(rank) < all.first(rank + 1)) {
+                others.push_back(all.of_ranks[rank]);
+            }
+        }
+        return others;
+    }
     [[nodiscard]] std::vector<Corners<T>> boxes_of(const TreeView<T>& tree) const {
         std::vector<Corners<T>> boxes;
         for (const auto& [level, node] : own_) {
