@@ -70,7 +70,7 @@ for comm, dtype, dimension in ((world, numpy.float32, 3), (world, numpy.float64,
         assert numpy.array_equal(counts, kith.radius_count(mine, r, box=BOX, threads=1, comm=moved))
         again = kith.radius_search(mine, r, box=BOX, threads=1, comm=moved)
         assert all(map(numpy.array_equal, again, found)) and len(moved.report["work"]) in (len(mine), 0)
-        assert comm.size == 1 or "tree" in ranks.report["seconds"]
+        assert comm.size == 1 or len(mine) == 0 or "tree" in ranks.report["seconds"]
     masses, field = 1.0 + numpy.arange(len(whole)) % 7, numpy.cos(numpy.arange(len(whole)))
     for neighborhood in ({"k": 6}, {"r": 0.07}):
         sums = {"kernel": "wendland-c2", "statistics": ["mean", "variance", "gradient"], "density_gradient": True,
