@@ -137,7 +137,7 @@ def test_one_neighbor_is_warned_of():
     with pytest.warns(UserWarning, match="densities are infinite; take a larger k"):
         assert numpy.isinf(kith.density(POINTS, 1)).all()
     for options in ({"exclude_self": True}, {"queries": POINTS[:3]}):
-        with pytest.warns(UserWarning, match="densities are 0; take a larger k"):
+        with pytest.warns(UserWarning, match="densities are 0, or infinite where a query is at a point; take a larger k"):
             kith.sum_neighbors(POINTS, 1, **options)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
