@@ -331,14 +331,11 @@ bool has_memory(const void* memory, const Execution& execution) {
 }
 
 void refuse_memory_of_others(const void* memory, const char* what, const Execution& execution) {
-    if (memory == nullptr) {
-        return;
-    }
     const DeviceContext context(execution);
-    cudaPointerAttributes attributes{};
-    check_cuda(cudaPointerGetAttributes(&attributes, memory), "asking where memory is");
-    if (attributes.type == cudaMemoryTypeDevice && attributes.device != execution.device.index) {
-        throw error(ErrorKind::invalid_argument, what, " are in the memory of GPU ", attributes.device,
+    cudaPointerAttributes found{}; // those of the host
+    check_cuda(memory != nullptr ? cudaPointerGetAttributes(&found, memory) : cudaSuccess, "asking where memory is");
+    if (found.type == cudaMemoryTypeDevice && found.device != execution.device.index) {
+        throw error(ErrorKind::invalid_argument, what, " are in the memory of GPU ", found.device,
                     ", but the call runs on GPU ", execution.device.index, "; pass memory of this GPU, or of the host");
     }
 }
