@@ -163,21 +163,10 @@ private:
     /// Neither tree is empty.
     void search(const PlaneTree<T>& receivers, const PlaneTree<T>& sources, const RadiusVisitor& visitor) const {
         const TreeView<T> receiver_view = receivers.view();
-        const TreeView<T> source_view = sources.view();
-        const Frame<T>& frame = parts_.frame();
+        const ReceiverRadii<T> squared(context_, radii_, receiver_view, parts_.frame());
         RadiusSink<T> sink;
         sink.visitor = &visitor;
-        RadiusJob<T> job{{&receiver_view, &source_view, frame.dimension, frame.periodic},
-                         false,
-                         {},
-                         nullptr,
-                         {},
-                         std::nullopt,
-                         ReportScale<T>(frame, false),
-                         sink};
-        const ReceiverRadii<T> squared(context_, radii_, receiver_view, frame);
-        squared.enter(job);
-        search_tree(context_, job);
+        search_tree(context_, receiver_view, sources.view(), parts_.frame(), squared, sink);
     }
 
     Context& context_;

@@ -13,7 +13,6 @@
 #include "support/context.hpp"
 
 #include <cstdint>
-#include <optional>
 #include <utility>
 #include <vector>
 
@@ -37,16 +36,7 @@ std::vector<std::int64_t> count_in_parts(Context& context, const SharedPoints<T>
         if (sources.points.count == 0) {
             return;
         }
-        RadiusJob<T> job{{&receivers, &sources, frame.dimension, frame.periodic},
-                         false,
-                         {},
-                         nullptr,
-                         {},
-                         std::nullopt,
-                         ReportScale<T>(frame, false),
-                         sink};
-        squared.enter(job);
-        context.stage("count", [&] { search_tree(context, job); });
+        context.stage("count", [&] { search_tree(context, receivers, sources, frame, squared, sink); });
     };
     add_those_of(own.sources());
     if (ghosts.count() > 0) {

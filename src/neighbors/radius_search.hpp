@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <numeric>
+#include <optional>
 #include <vector>
 
 namespace kith::detail {
@@ -66,6 +67,23 @@ private:
 template <Coordinate T>
 void search_tree(Context& context, const RadiusJob<T>& job) {
     walk_tasks<RadiusScratch<T>>(context, job, search_radius);
+}
+
+/// The same of trees in one frame, without a job: rows in any order, distances that are not squared, no receiver left
+/// out.
+template <Coordinate T>
+void search_tree(Context& context, const TreeView<T>& receivers, const TreeView<T>& sources, const Frame<T>& frame,
+                 const ReceiverRadii<T>& radii, const RadiusSink<T>& sink) {
+    RadiusJob<T> job{{&receivers, &sources, frame.dimension, frame.periodic},
+                     false,
+                     {},
+                     nullptr,
+                     {},
+                     std::nullopt,
+                     ReportScale<T>(frame, false),
+                     sink};
+    radii.enter(job);
+    search_tree(context, job);
 }
 
 /// Without sources every row is empty: counts and offsets are 0 already, and a visitor sees all rows at once.
