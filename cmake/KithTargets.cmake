@@ -59,7 +59,7 @@ function(kith_compile target)
 endfunction()
 
 # Adds sources that share headers and instances: they are compiled as one, in two thirds of the time. A name of an unnamed
-# namespace has one meaning in all of them. A group takes less than 20 s, which is what whoever edits one file waits for.
+# namespace has one meaning in all of them. A group takes less than 20 s, for which an edit of one file waits.
 option(KITH_TOGETHER "Compile sources that share headers together; OFF: each alone, as clang-tidy reads them" ON)
 mark_as_advanced(KITH_TOGETHER)
 function(kith_add_together target)

@@ -33,12 +33,11 @@
 // its what(); but a kith::Error becomes an Error of its kind on all, and std::bad_alloc one of kind out_of_memory. With
 // one rank, every exception but std::bad_alloc propagates as it is.
 //
-// Memory per rank: that of the serial call, for radius searches, sum_neighbors() and knn_visit() about twice that in
-// addition to the rows; for pair_counts() also a tree of what it fetches from one other rank at a time; for dbscan() 8
-// bytes for each cluster of all ranks; for hdbscan() the rows of min_samples - 1 neighbors, and on rank 0 about 130
-// bytes for each point of all ranks; one copy of all points that it sends, each with a number of 1 to 5 bytes (up to
-// 10 if it is an id), until they are sent; and about three copies of the points that it fetches from other ranks while
-// they arrive. Ranks with GPUs hold the coordinates that they send and receive on the GPU: one copy of each, and, for
+// Memory per rank: that of the serial call, for radius_search() about twice that in addition to the rows; for
+// pair_counts() also a tree of what it fetches from one other rank at a time; for dbscan() 8 bytes for each cluster of
+// all ranks; for hdbscan() on rank 0 about 130 bytes for each point of all ranks; one copy of all points that it sends,
+// each with a number of 1 to 5 bytes (up to 10 if it is an id), until they are sent; and about three copies of the
+// points that it fetches from other ranks while they arrive. Ranks with GPUs hold the coordinates that they send and receive on the GPU: one copy of each, and, for
 // radius searches, fof() and dbscan(), a copy of their own points joined with those received. The points of a rank
 // should be near each other; otherwise it may fetch the points of all ranks. knn_visit() and sum_neighbors() by k
 // neighbors search twice.

@@ -34,8 +34,8 @@ public:
     ///
     /// `device_memory`: whether the MPI library accepts memory of GPUs, so that ranks on GPUs send points from there.
     /// By default as the library says: Open MPI and MVAPICH by MPIX_Query_cuda_support(), MPICH and libraries derived
-    /// from it by MPIX_GPU_query_support(); not if it has neither function. True is for libraries that do not say so,
-    /// and false for those that fail. It is used if it holds on all ranks.
+    /// from it by MPIX_GPU_query_support(); not if it has neither function. Pass true for a library that
+    /// accepts it without saying so, and false for one that fails. It is used if it holds on all ranks.
     explicit MpiCommunicator(MPI_Comm communicator, std::int64_t largest_message = std::int64_t{1} << 30,
                              std::optional<bool> device_memory = {});
     /// Collective: calls MPI_Comm_free, unless MPI has been finalized.
